@@ -20,6 +20,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.language.topics import Voice
 from ireneo.ports.models import Prompt
+from ireneo.summaries.policy import VoiceRule
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent
@@ -46,7 +47,11 @@ def good(prompt: Prompt) -> Scripted:
 async def living(model: ScriptedLLM, voice: Voice = "first") -> Session:
     """The session of the material, with that model."""
     means = Resources(
-        store=InMemoryStore(), count=Quarters().count, clock=ManualClock(), models=Models.of(model), voice=voice
+        store=InMemoryStore(),
+        count=Quarters().count,
+        clock=ManualClock(),
+        models=Models.of(model),
+        voices=VoiceRule(work=voice),
     )
     session = await Memory(means, "golden").session("run")
     await session.append(material())

@@ -148,6 +148,14 @@ def test_alternatives_with_slashes_between_them_are_no_path() -> None:
         assert not sources.supports(TextClaim("path", told))
 
 
+def test_a_file_stands_where_it_was_moved_to() -> None:
+    index = SourceIndex(["mkdir -p notes/new && mv notes/old/plan.md notes/new/ && ls lib/", "cp -r a/x.py b"])
+    assert index.supports(TextClaim("path", "notes/new/plan.md"))
+    assert index.supports(TextClaim("path", "b/x.py"))
+    assert not index.supports(TextClaim("path", "lib/plan.md"))
+    assert not index.supports(TextClaim("path", "notes/new/other.md"))
+
+
 def test_the_common_beginning_of_tests_is_the_name_of_what_runs_them() -> None:
     sources = SourceIndex(["func TestLedger_Empty(t *testing.T)", "func TestLedger_Long(t *testing.T)"])
     for kind in ("identifier", "error"):

@@ -110,6 +110,31 @@ def test_a_figure_stands_where_the_statement_says_that_it_was_read(text: str, le
     assert strike(text, grounds, cited=later[1:3]).text == (text if left is None else left)
 
 
+LISTED = path(
+    said("user", "Where is the lock taken?"),
+    *called(
+        1, "Read", "   912→\n   913→# The writers.\n   914→def flush_all(rows):\n   915→    lock()", file="src/a.py"
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("flush_all stands at 914 now.", True),
+        ("flush_all takes the lock (915).", False),
+        ("flush_all makes 914 writers wait, and flush_none 913.", False),
+    ],
+)
+def test_the_number_of_the_line_that_has_a_name_is_evidence(text: str, stands: bool) -> None:
+    assert (strike(text, Grounds(LISTED), cited=LISTED[:1]).complaints == ()) == stands
+
+
+def test_a_label_before_the_users_words_is_written_out() -> None:
+    struck = strike('Plan approved. User: "Fix the race in Ledger.flush."', EVIDENCE)
+    assert (struck.text, struck.complaints) == ('Plan approved. The user: "Fix the race in Ledger.flush."', ())
+
+
 def test_earlier_notes_are_evidence() -> None:
     told = "`ledger_lock` guards the rows."
     assert strike(told, EVIDENCE).text == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -324,6 +325,89 @@ def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
         assert NEWEST.partition(": ")[2] in shown, "what is noted of messages that are cut short is said as well"
 
     live(store, tmp_path, work)
+
+
+def asked_room(prompt: Prompt) -> tuple[int, int]:
+    """The words and characters that a narrow context is said to show."""
+    found = re.search(r"about (\d+) words \(([\d,]+) characters", prompt.user)
+    assert found is not None
+    return int(found[1]), int(found[2].replace(",", ""))
+
+
+def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -> None:
+    def core(prompt: Prompt) -> list[str]:
+        words, _ = asked_room(prompt)
+        # Nine words each.
+        return [f"log line {number} of the build, of no use to anybody" for number in range(words // 9)]
+
+    def write(prompt: Prompt) -> Scripted:
+        beside = [f"found 2 [2] It is log line {number} of the build" for number in range(300, 400)]
+        return {"notes": [*beside, *(f"found 3 [2] {fact}" for fact in core(prompt))]}
+
+    model = ScriptedLLM(write)
+
+    async def work(session: Session) -> None:
+        await session.append(flagged())
+        whole = sum(message.tokens for message in await session.messages())
+        await session.summarise(whole // 30, preset=FINE)
+        context = await look(session, whole // 30)
+        facts = core(model.prompts[0])
+        assert len(facts) > 50
+        assert [fact for fact in facts if f"{fact}\n" not in f"{text(context)}\n"] == []
+        assert context.tokens <= whole // 30
+
+    live("in memory", tmp_path, work, model)
+
+
+def test_a_narrower_context_has_less_room_for_notes(tmp_path: Path) -> None:
+    rooms: list[int] = []
+    for ratio in (10, 14, 40, 80):
+        model = ScriptedLLM(Writer(GOOD, []))
+
+        async def work(session: Session, ratio: int = ratio) -> None:
+            await session.append(flagged())
+            whole = sum(message.tokens for message in await session.messages())
+            await session.summarise(whole // ratio, preset=FINE)
+
+        live("in memory", tmp_path, work, model)
+        rooms.append(asked_room(model.prompts[0])[0])
+    widest, wide, narrow, least = rooms
+    assert widest == wide > narrow > least > wide / 4
+
+
+def test_notes_are_chosen_by_their_worth_whatever_their_length(tmp_path: Path) -> None:
+    lines = [f"log line {number} of the build, of no use to anybody" for number in range(100)]
+    long = [f"found 3: {'; '.join(lines[begin : begin + 16])}" for begin in (0, 16, 32, 48)]
+    short = [f"found 2: It is {line}" for line in lines]
+
+    async def work(session: Session) -> None:
+        await session.append(flagged())
+        await session.take_notes("\n".join([*short, *long]), preset=FINE)
+        shown = text(await look(session, NARROW))
+        assert all(each.partition(": ")[2] in shown for each in long)
+        assert not all(each.partition(": ")[2] in shown for each in short)
+
+    live("in memory", tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("note", "pinned"),
+    [
+        ('ruled 5: The user: "never push the flags to main before the tests pass".', False),
+        ("ruled 5: The user wants the flags on main, and the tests to pass before.", True),
+    ],
+)
+def test_a_rule_is_not_said_twice_where_a_note_quotes_it(note: str, pinned: bool, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(user("From now on, never push the flags to main before the tests pass."))
+        await session.append(said("I won't."))
+        await session.append(flagged())
+        await session.take_notes("\n".join([note, *FACTS, NEWEST]), preset=FINE)
+        context = await look(session, NARROW)
+        assert note.partition(": ")[2] in text(context)
+        assert bool(context.pins) == pinned
+
+    live("in memory", tmp_path, work)
 
 
 def test_what_was_noted_behind_a_fork_is_not_said_before_it(tmp_path: Path) -> None:

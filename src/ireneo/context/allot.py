@@ -19,6 +19,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
+from ireneo.summaries.notes import WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
 from ireneo.summaries.statements import faded
 from ireneo.summaries.steps import short_path
@@ -44,7 +45,9 @@ LENGTH = 0.85
 FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much: a few words say little."""
 NOTE_TOKENS = 40
-"""A longer note of a model is chosen as if it cost this much: it tells several things, each of the note's worth."""
+"""A note of a model is chosen as if it cost this much, whatever its length: it is the writer who weighed it."""
+NOTE_BARE = 0.75
+"""The same as `BARE` for a note of a model: so much that its worth decides, and what it repeats only among equals."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
@@ -136,7 +139,7 @@ class Statements:
         if known is not None and (known.summary is summary or known.summary == summary):
             return known
         statements = tuple(
-            self.price(name, line, is_note=summary.is_written)
+            self.price(name, line, is_note=summary.is_written and line.weight >= WEIGHT_OF_WORTH)
             for name in self.strategy.sections(summary.level)
             # Pins and state are told once for all blocks.
             if name not in ("constraints", "state", "open", "names")
@@ -349,17 +352,18 @@ class Allotter:
         return cost
 
     def _per_cost(self, place: int, cost: int) -> float:
-        most = NOTE_TOKENS if self.candidates[place][1].is_note else cost
-        at_least: float = max(min(cost, most), FEW_TOKENS) ** LENGTH
-        return self._value(place) / at_least
+        is_note = self.candidates[place][1].is_note
+        counted: float = (NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)) ** LENGTH
+        return self._value(place) / counted
 
     def _value(self, place: int) -> float:
         statement = self.candidates[place][1]
         shown, rarity = self._shown, self._rarity
         fresh = fsum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
-        value = statement.line.weight * self._worth[statement.section] * (BARE + (1 - BARE) * fresh / self._all[place])
+        bare = NOTE_BARE if statement.is_note else BARE
+        value = statement.line.weight * self._worth[statement.section] * (bare + (1 - bare) * fresh / self._all[place])
         value *= self._use[place]
-        if statement.section in LASTING:
+        if statement.is_note or statement.section in LASTING:
             return value
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 

@@ -22,6 +22,7 @@ from ireneo.context.compose import (
     coarse_row,
     composed,
     is_cramped,
+    is_noted,
     last_opener,
     live,
     newest_slots,
@@ -29,6 +30,7 @@ from ireneo.context.compose import (
     one_block,
     opened,
     pin_block,
+    room_for_notes,
     split_system,
     too_fine,
     with_blocks,
@@ -80,6 +82,23 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
         if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
             return sound
     return tail
+
+
+STATEMENTS_SHARE = 0.95
+"""Share of the room for notes that their statements get; the rest is for bullets, headings and the state."""
+
+
+def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
+    """What notes on the past may cost, as a share of it, where a narrow context is to show them all."""
+    target, policy = options.budget, options.policy
+    live_tokens = int(target * policy.live_share)
+    tail = read_tail(path, path.head.position, max(live_tokens, 1))
+    newest = tail[choose_edge(tail, live_tokens, policy) :]
+    row, _ = close_loose(path.row(newest[0].position - 1, newest), policy)
+    system, rest = split_system(row)
+    size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in rest)
+    past = coarse_row(rest, policy, noted=True)
+    return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 
 
 # The preset `scratchpad`: pins and the last turns are shown, and one line says how to open the rest.
@@ -372,7 +391,7 @@ def _with_blocks(
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
     newest = [*cut, *newest]
     system, rest = split_system(row)
-    for past in (coarse_row(rest, policy), [cover_row(rest, policy)] if rest else []):
+    for past in (coarse_row(rest, policy, noted=is_noted(rest)), [cover_row(rest, policy)] if rest else []):
         composed = one_block(system, past, newest, target, options)
         if composed.tokens <= target:
             blocks = tuple(item for item in past if isinstance(item, Summary))

@@ -8,12 +8,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.allot import Statements
+from ireneo.context.allot import Statements, terms
 from ireneo.context.view import (
     MIN_BLOCK_TOKENS,
     ContextItem,
     ViewSlot,
     block_limit,
+    fixed_cost,
     injected,
     mask,
     settle,
@@ -25,6 +26,7 @@ from ireneo.context.view import (
 from ireneo.log.calls import atoms, next_loop, running_turn
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, texts
 from ireneo.log.tree import Annotation, AnnotationId
+from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon, current_wordings
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
@@ -53,6 +55,8 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
     kept: Statements | None = None
     """Cached statements from earlier contexts, counted by `count`."""
+    notes_share: float | None = None
+    """The room of this context for a model's notes, as a share of what they are on; None: unknown."""
 
     @cached_property
     def statements(self) -> Statements:
@@ -108,14 +112,25 @@ NOTES_SHARE = 0.5
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
+TOLD_SHARE, QUOTED_SHARE = 0.6, 0.3
+"""A note tells a pin where it has these shares of the pin's words: in all, and in its quotations."""
+_QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
+
+
 def pin_block(
-    items: Iterable[Summary | Message], said: Sequence[str], options: ContextOptions, room: int
+    items: Iterable[Summary | Message],
+    said: Sequence[str],
+    options: ContextOptions,
+    room: int,
+    notes: Sequence[Line] = (),
 ) -> ContextItem | None:
     """Show the standing pins of `items` and those by hand, without those that the shown texts `said` contain.
 
-    Where `room` is too small for all, the strongest are shown, and how many are left out.
+    Pins that one of a model's `notes` tells and quotes are left out too, except those by hand. Where `room` is too
+    small for all, the strongest are shown, and how many are left out.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
+    pins = [pin for pin in pins if not any(_tells(note, pin) for note in notes)]
     ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
     end = max(ends, default=0)
     by_hand, released = options.pins
@@ -135,6 +150,13 @@ def pin_block(
         return None
     first, last = chosen[0].sources[:1], chosen[-1].sources[-1:]
     return injected("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
+
+
+def _tells(note: Line, pin: Line) -> bool:
+    words = terms(pin.text)
+    quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
+    told = words & (quoted | terms(note.text))
+    return len(told) >= TOLD_SHARE * len(words) and len(words & quoted) >= QUOTED_SHARE * len(words)
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:
@@ -248,12 +270,12 @@ def is_noted(row: Sequence[RowItem]) -> bool:
     return bool(blocks) and all(block.is_written for block in blocks)
 
 
-def coarse_row(row: Sequence[RowItem], policy: Policy) -> list[RowItem]:
-    """Cover all of `row` by one block; where it was noted, the last request stays verbatim."""
+def coarse_row(row: Sequence[RowItem], policy: Policy, *, noted: bool) -> list[RowItem]:
+    """Cover all of `row` by one block; where it is `noted`, the last request stays verbatim."""
     if not row:
         return []
     place = last_opener(row)
-    if place is None or not is_noted(row):
+    if place is None or not noted:
         return [cover_row(row, policy)]
     parts = [row[:place], row[place + 1 :]]
     before, after = ([cover_row(part, policy)] if part else [] for part in parts)
@@ -433,8 +455,31 @@ def one_block(
     system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> Composed:
     """Show the past as one block behind the system prompt, and the newest messages."""
+    noted = is_noted(past)
+    slots = _one_block_slots(system, past, newest, target, options, noted=noted)
+    ruled = [line for item in past if noted and isinstance(item, Summary) for line in item.lines("asked")]
+    return _settled(slots, [*system, *past, *newest], target, options, ruled)
+
+
+def room_for_notes(
+    system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
+) -> int:
+    """The tokens that `one_block` leaves to notes, once a model has written them on all of `past`."""
+    slots = _one_block_slots(system, past, newest, target, options, noted=True)
+    return max(target - fixed_cost(slots, options.count), 0)
+
+
+def _one_block_slots(
+    system: Sequence[Message],
+    past: Sequence[RowItem],
+    newest: Sequence[Message],
+    target: int,
+    options: ContextOptions,
+    *,
+    noted: bool,
+) -> list[ViewSlot]:
     limit = oversized_limit(target) if past else target - 40
-    if is_noted(past):
+    if noted:
         limit = int(target * NOTED_LIVE)
     after = newest_slots(newest, limit, options, limit)
     before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
@@ -443,7 +488,7 @@ def one_block(
         _block(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
         for item in past
     ]
-    return _settled([*before, *told, *after], [*system, *past, *newest], target, options)
+    return [*before, *told, *after]
 
 
 def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
@@ -451,10 +496,16 @@ def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed
     return _settled([_block(whole, options)], [whole], target, options)
 
 
-def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, options: ContextOptions) -> Composed:
-    """Fill the slots, and put the pins that no message shows behind the system prompt."""
+def _settled(
+    slots: Sequence[ViewSlot],
+    items: Sequence[RowItem],
+    target: int,
+    options: ContextOptions,
+    notes: Sequence[Line] = (),
+) -> Composed:
+    """Fill the slots, and put the pins that no message and none of `notes` tells behind the system prompt."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
-    pins = pin_block(items, said, options, target)
+    pins = pin_block(items, said, options, target, notes)
     shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
     if pins is None:
         return composed(shown)

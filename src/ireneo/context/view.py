@@ -528,12 +528,17 @@ def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor:
     return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
 
 
+def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
+    """What the slots of a context cost before any line is chosen: messages, and headers and frames of blocks."""
+    for slot, following in zip(slots, [*slots[1:], None], strict=True):
+        slot.frame = _frame(following)
+    return sum(slot.fixed(count) for slot in slots)
+
+
 def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
     """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names."""
     count = statements.count
-    for slot, following in zip(slots, [*slots[1:], None], strict=True):
-        slot.frame = _frame(following)
-    fixed = sum(slot.fixed(count) for slot in slots)
+    fixed = fixed_cost(slots, count)
     said = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
     read = (text for each in said for text in (*texts(each.parts), *map(arguments_text, each.calls)))
     standing = [term for text in read for term in terms(text)]
@@ -548,9 +553,9 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < NAMES_FROM)
         waiting = _unanswered(slots, blocks)
-        if blocks[-1].is_written and blocks[-1].lines("status"):
-            state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
+        if blocks[-1].is_written and blocks[-1].lines("status"):
+            last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
         last.names = [line for block in blocks for line in block.lines("names")]
         last.is_newest = not any(line.subject.startswith(CHECK) for line in live)
         checked = {line.subject.removeprefix(CHECK): line.position for line in state if line.subject.startswith(CHECK)}

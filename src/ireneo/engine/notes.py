@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.assemble import assemble
+from ireneo.context.assemble import assemble, share_for_notes
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import (
     StoredReader,
@@ -54,10 +54,19 @@ REQUESTS_WITHIN = 400
 """Messages before a stretch that are searched for the user's requests."""
 
 
-def due_stretches(
-    tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice
-) -> tuple[list[Summary], list[Summary]]:
-    """The stretches whose notes a context rebuilt now would show, and that nobody has taken; and what blocks were made.
+class DueStretches(Struct, frozen=True, kw_only=True):
+    """The stretches of a path on which notes are due."""
+
+    stretches: Sequence[Summary]
+    """In order."""
+    made: Sequence[Summary]
+    """The blocks that were made on the way."""
+    share: float | None
+    """The room that the context leaves to notes, as a share of what they are on; None where nothing is due."""
+
+
+def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice) -> DueStretches:
+    """The stretches whose notes a context rebuilt now would show, and that nobody has taken.
 
     `options` know the notes by hand along the path.
     """
@@ -68,7 +77,9 @@ def due_stretches(
     assemble(path, None, replace(options, budget=target))
     reading = _Reading(reader, {each.id: each for each in path.made})
     newest = _newest(reader, head)
-    return reading.stretches(path.shown, newest[0].position - 1), path.made
+    due = reading.stretches(path.shown, newest[0].position - 1)
+    share = share_for_notes(path, replace(options, budget=target)) if due else None
+    return DueStretches(stretches=due, made=path.made, share=share)
 
 
 class _Reading:
@@ -247,6 +258,7 @@ def _job(
         asked=tuple(asked[-REQUESTS_SHOWN:]),
         disputes=tuple(note for block in blocks for note in options.disputes.get(block.stretch, ())),
         window=policy.notes_window,
+        room=options.notes_share,
     )
 
 

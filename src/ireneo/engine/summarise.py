@@ -405,5 +405,7 @@ def _due_summaries(
     if head is None or options.policy.strategy is not None:
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
-    due, made = due_stretches(tx, key, head, options, voice)
-    return DueTexts(ready=tuple(due), missing=len(due), options=options, erased=tx.sessions.erased(key)), made
+    due = due_stretches(tx, key, head, options, voice)
+    options = replace(options, notes_share=due.share)
+    ready = tuple(due.stretches)
+    return DueTexts(ready=ready, missing=len(ready), options=options, erased=tx.sessions.erased(key)), list(due.made)

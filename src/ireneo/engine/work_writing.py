@@ -54,11 +54,16 @@ NOTES_SHARE = 0.04
 """The share of the window for earlier notes."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
-OUTPUT_SHARE = 1 / 32
-"""The tokens of the notes as a share of the stretch's: a context of a 25th of it shows nearly all of them."""
+OUTPUT_SHARE = 1 / 27
+"""The tokens of the notes as a share of the stretch's."""
+NARROW_SHARE = 1 / 33
+"""The share for the notes that a narrow context is to show, where they are written for none or for a wide one: a
+context of a 25th of the stretch shows them beside the last request and the newest messages."""
+LEAST_SHARE = 1 / 72
+"""The least share for them: wider contexts than the narrowest will be asked for as well."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
-WORDS_PER_TOKEN = 0.5
-"""Words per token of notes, which are full of names and paths."""
+WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN = 0.48, 4
+"""Words of notes, which are full of names and paths, and characters per token of a context's budget."""
 REPAIR_TOKENS = 3_000
 """The most tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
@@ -189,6 +194,8 @@ class NotesJob(Struct, frozen=True, kw_only=True):
     """The user's earlier requests."""
     disputes: tuple[Annotation, ...] = ()
     window: int
+    room: float | None = None
+    """The room of the context that they are written for, as a share of what they are on; None: unknown."""
 
     @property
     def tokens(self) -> int:
@@ -199,6 +206,13 @@ class NotesJob(Struct, frozen=True, kw_only=True):
     def words(self) -> int:
         """The number of words, about, that the notes should have."""
         return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MAX_WORDS), MIN_WORDS)
+
+    @property
+    def shown_words(self) -> int:
+        """How many of these words a narrow context shows for certain."""
+        room = self.room
+        share = NARROW_SHARE if room is None or room > OUTPUT_SHARE else max(room, LEAST_SHARE)
+        return min(max(int(self.tokens * share * WORDS_PER_TOKEN), MIN_WORDS), self.words)
 
 
 class Located(Struct, frozen=True, kw_only=True):
@@ -333,6 +347,8 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             messages=transcript(job.messages, room, count),
             disputes=doubts(job.disputes),
             words=str(job.words),
+            shown=str(job.shown_words),
+            characters=f"{int(job.shown_words / WORDS_PER_TOKEN * CHARACTERS_PER_TOKEN):,}",
         )
         return _limited(prompt, NOTES, job.words)
 

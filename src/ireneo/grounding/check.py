@@ -13,11 +13,12 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import TextClaim, claims, instructions, straight, unmarked
+from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
 from ireneo.language.words import breaks, terms
+from ireneo.log.calls import GUTTER, line_numbers
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
@@ -395,6 +396,21 @@ class Grounds:
         said = [message.text for message in self._messages if message.role in ("user", "system")]
         return SourceIndex([*texts, *said, *self._asked, *self._notes]) if texts else None
 
+    def is_line(self, number: str, text: str) -> bool:
+        """Whether a listing has a name of `text` in the line of that number: `load stands at 914 now`."""
+        names = artifacts(text)
+        return any(name in line for line in self._listed.get(number, ()) for name in names)
+
+    @cached_property
+    def _listed(self) -> Mapping[str, Sequence[str]]:
+        """The lines of listings by their number."""
+        out: dict[str, list[str]] = {}
+        for text in source_texts(self._messages):
+            counted = line_numbers(text)
+            for found in GUTTER.finditer(text) if counted else ():
+                out.setdefault(found[1], []).append(text[found.end() :].partition("\n")[0])
+        return out
+
     def speaks_of(self, words: str) -> bool:
         """Whether the last of `words` occurs in the sources, so that they may refer to it."""
         bare = _NAMES.findall(words)
@@ -422,18 +438,20 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     `cited` are the messages that its writer gives for it, and their neighbours. In a long session any small number
     occurs somewhere, so figures must follow from these messages, from the user's words, or from an earlier note.
     """
-    # A line that begins with a speaker's label could be taken for their words.
-    text = _USER_LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
+    # A sentence that begins with a speaker's label could be taken for their words.
+    text = _named_user(" ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
     near = grounds.near(cited)
     kept: list[str] = []
     complaints: list[str] = []
-    for sentence in _sentences(text):
+    told = [_named_user(each) for each in _sentences(text)]
+    for sentence in told:
         claimed = check_text(sentence, grounds.shown)
         if near is not None:
             claimed += [claim for claim in _figures(sentence) if claim not in claimed and not near.supports(claim)]
+        claimed = [each for each in claimed if each.kind != "number" or not grounds.is_line(each.text, sentence)]
         wrong = [*(f"The {claim.kind} “{claim.text}” stands nowhere." for claim in claimed), *_told(sentence, grounds)]
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim in claimed]
@@ -441,10 +459,14 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
         if stands:
             kept.append(stands)
     if not complaints:
-        return Struck(text=text)
+        return Struck(text=" ".join(told))
     left = " ".join(kept)
     # What is left may be an error text by itself.
     return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
+
+
+def _named_user(text: str) -> str:
+    return _USER_LABEL.sub(lambda found: f"The user{found[1]}", text)
 
 
 def _figures(sentence: str) -> list[TextClaim]:
@@ -467,8 +489,8 @@ class _WrongClause(Struct, frozen=True):
 
 _USER_LABEL = lazy_re(r"^User(:\s)")
 _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
-_LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:, ?:?\d+(?:[-–]\d+)?)*\b")
-"""Lines behind a file or by themselves: `main.go:12, 40-44` and `:12`."""
+_LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\d+)?)*\b")
+"""Lines behind a file or by themselves: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
 
 
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:

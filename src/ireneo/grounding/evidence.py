@@ -91,6 +91,7 @@ _CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
 """What distinguishes code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
+_MOVES = lazy_re(r"\b(?:mv|cp) [^\n;&|]{1,1000}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
 _HUMPS = lazy_re(r"(?:[A-Z][a-z0-9]+){2,}")
@@ -209,8 +210,11 @@ class SourceIndex:
             return True  # Several files, such as "id.go/id_test.go".
         if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_words(parts):
             return True  # Alternatives in plain words, such as "merge/squash/commit".
-        # The folder and the file may be named separately.
         folder, _, file = wanted.rpartition("/")
+        moves = [found[0] for found in _MOVES.finditer(self._plain)] if folder else []
+        if any(any(_finds(folder, each, _is_folder)) and any(_finds(file, each, _is_path)) for each in moves):
+            return True  # `mv old/notes.md new/` puts the file there.
+        # The folder and the file may be named separately.
         while folder:
             if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
                 return True
