@@ -78,8 +78,15 @@ def test_what_they_do_not_show(text: str, wrong: str) -> None:
 
 
 def test_a_word_that_begins_a_sentence_may_stand_there_in_another_form() -> None:
-    index = StorySourceIndex(["Vera scried for the ring. Chromatics have no family, and she was driven away."])
-    for text in ("Scrying showed Vera the ring.", "Chromatic lizards have no family.", "Driving exhausted Vera."):
+    index = StorySourceIndex(
+        ["Vera scried for the ring. Chromatics have no family, and she was driven away in a rage."]
+    )
+    for text in (
+        "Raging Vera left.",
+        "Scrying showed Vera the ring.",
+        "Chromatic lizards have no family.",
+        "Driving exhausted Vera.",
+    ):
         assert unknown(index, text) == []
     for text in ("Sterling showed Vera the ring.", "Zorg laughed.", "Scrying's ring shone."):
         assert unknown(index, text)

@@ -112,6 +112,8 @@ def test_a_line_opens_a_thread(text: str, kind: str, who: str, whom: str) -> Non
         "(laughs) I swear I'll marry that horse.",
         "I owe you nothing.",
         "I owe you an apology.",
+        "Having paid his debts, he went to Lucerne.",
+        "Anselm paid his debts and went to Lucerne.",
         "What do I owe you?",
         "I owe you one.",
         "Don't tell me what to do.",

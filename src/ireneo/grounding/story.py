@@ -230,8 +230,10 @@ class StorySourceIndex:
         if f"{folded}s" in self._small | self._large:
             return True
         ending = next((each for each in topic(Names).participles if folded.endswith(each)), "")
-        root = _FORM.sub("i", folded.removesuffix(ending)) if ending else ""
-        return len(root) >= _ROOT and root in self._roots
+        stem = folded.removesuffix(ending) if ending else ""
+        root = _FORM.sub("i", stem)
+        # “Raging” comes from “rage”, too short a word for its other forms to be looked for.
+        return (len(root) >= _ROOT and root in self._roots) or (bool(stem) and f"{stem}e" in self._small)
 
     @cached_property
     def _roots(self) -> frozenset[str]:
