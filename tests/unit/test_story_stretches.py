@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
+from tests.story_parts import replied, shown
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.memory import Memory
@@ -42,34 +43,18 @@ def drafts(leaves: int) -> list[Draft]:
     return [*out, *(Draft(role="user", parts=(Text(text="And then?", author="Narrator"),)) for _ in range(3))]
 
 
-class Part(Struct):
-    """What a question asks for under one number."""
-
-    number: int
-    leaves: tuple[int, ...]
+def leaves_in(messages: str) -> tuple[int, ...]:
+    """The leaves whose messages these are, by the names in them."""
+    return tuple(leaf for leaf, name in enumerate(PEOPLE) if f"{name} carried" in messages)
 
 
-def parts_of(prompt: Prompt) -> list[Part]:
-    """What a question asks for; the leaves are recognised by the names in their messages."""
-    shown = prompt.user.partition("<messages>")[2].partition("</messages>")[0].split("=== Part")
-    names = [next(leaf for leaf, name in enumerate(PEOPLE) if f"{name} carried" in part) for part in shown[1:]]
-    if not names:
-        return [Part(0, tuple(leaf for leaf, name in enumerate(PEOPLE) if f"{name} carried" in shown[0]))]
-    asked = [Part(number, (leaf,)) for number, leaf in enumerate(names, 1)]
-    over = [line for line in prompt.user.splitlines() if " as one: " in line]
-    for line in over:
-        number, _, rest = line.partition(". of parts ")
-        first, last = (int(each) for each in rest.partition(" as one")[0].split(" to "))
-        asked.append(Part(int(number), tuple(names[first - 1 : last])))
-    return asked
+def parts_of(prompt: Prompt) -> dict[int, tuple[int, ...]]:
+    """The leaves that each text is asked for of, by its number."""
+    return {number: leaves_in(messages) for number, messages in shown(prompt).items()}
 
 
 def good(prompt: Prompt) -> Scripted:
-    texts = [
-        {"number": part.number, "text": " ".join(f"{told(leaf)} [7]" for leaf in part.leaves)}
-        for part in parts_of(prompt)
-    ]
-    return {"texts": texts} if texts[0]["number"] else {"text": texts[0]["text"]}
+    return replied(prompt, lambda messages: {"text": " ".join(f"{told(leaf)} [7]" for leaf in leaves_in(messages))})
 
 
 class Kept(Struct, frozen=True):
@@ -85,7 +70,7 @@ class Kept(Struct, frozen=True):
     @property
     def asked(self) -> list[list[tuple[int, ...]]]:
         """The leaves that each question asked for."""
-        return [[part.leaves for part in parts_of(prompt)] for prompt in self.model.prompts]
+        return [[*parts_of(prompt).values()] for prompt in self.model.prompts]
 
 
 def summarised(leaves: int, script: Callable[[Prompt], Scripted] = good, policy: Policy = POLICY) -> Kept:
@@ -191,11 +176,13 @@ def test_a_leaf_on_which_a_model_fails_takes_no_other_with_it() -> None:
 def test_a_text_names_those_of_earlier_parts_and_nobody_whom_only_a_later_part_shows() -> None:
     def naming(prompt: Prompt) -> Scripted:
         said = {1: "Quint was not there with Vera.", 2: "Vera was not there with Holm.", 3: told(2)}
-        parts = parts_of(prompt)
-        if len(parts) > 1:
-            return {"texts": [{"number": part.number, "text": f"{told(part.leaves[0])} {said.get(part.number, '')}"}
-                              for part in parts]}  # fmt: skip
-        return {"text": f"{told(parts[0].leaves[0])} {said[1]}"}
+        texts = {
+            number: f"{told(leaves[0])} {said.get(number or leaves[0] + 1, '')}"
+            for number, leaves in parts_of(prompt).items()
+        }
+        if 0 in texts:
+            return {"text": texts[0]}
+        return {"texts": [{"number": number, "text": text} for number, text in texts.items()]}
 
     kept = summarised(5, naming)
     assert story_text(kept.leaves[0]) == told(0)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from tests.progress import progress_of
+from tests.story_parts import replied
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.compose import ContextOptions
@@ -27,7 +28,7 @@ from ireneo.ports.models import Prompt
 from ireneo.ports.store import Lease, Transaction
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import Summary, SummaryId
-from ireneo.testing.scripted import ManualClock, ScriptedLLM
+from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 KEY = SessionKey("work", "story")
 POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
@@ -39,12 +40,13 @@ def said(role: Role, number: int) -> Draft:
     return Draft(role=role, parts=(Text(text=f"Mira took the oar number {number} down to the boat in the morning."),))
 
 
-def answer(prompt: Prompt) -> dict[str, object]:
-    told = prompt.user.partition("<messages>")[2].partition("</messages>")[0]
-    texts = [" ".join(line.partition(": ")[2] for line in part.splitlines()) for part in told.split("=== Part")]
-    if len(texts) == 1:
-        return {"text": texts[0]}
-    return {"texts": [{"number": number, "text": text} for number, text in enumerate(texts[1:], 1)]}
+def retold(shown: str) -> dict[str, object]:
+    told = shown.partition("<messages>")[2].partition("</messages>")[0] or shown
+    return {"text": " ".join(line.partition(": ")[2] for line in told.strip().splitlines())}
+
+
+def answer(prompt: Prompt) -> Scripted:
+    return replied(prompt, retold)
 
 
 class House:

@@ -373,10 +373,10 @@ def test_a_thread_that_is_open_is_not_opened_again() -> None:
 
 
 def test_two_promises_of_one_person_are_two() -> None:
-    other = thread("promise", "Vera promised Holm to bring him the pistol.", "Vera", "Holm", at=5)
-    offline = record(threads=ThreadChanges(opened=(replace(other, weight=1.5),)))
-    opened = wrote(GOOD, job=replace(JOB, offline=offline))[0].text.threads.opened
-    assert len(opened) == 3
+    said = GOOD["opened"]
+    assert isinstance(said, list)
+    other = {"kind": "promise", "text": "Vera promised Holm to bring him the pistol.", "who": "Vera", "whom": "Holm"}
+    assert len(wrote({**GOOD, "opened": [*said, other]})[0].text.threads.opened) == 3
 
 
 @pytest.mark.parametrize(
@@ -399,14 +399,17 @@ def test_an_invented_thread_is_struck(invented: Mapping[str, str]) -> None:
     assert written.text.writing.struck == 1
 
 
-def test_of_the_threads_by_rules_those_stand_that_are_sure() -> None:
+def test_of_the_threads_by_rules_the_sure_ones_stand_where_a_model_gives_none() -> None:
     same = thread("promise", "I will go to the court at Easterby. I swear it, Holm.", "Vera", "Holm", 5, weight=1.7)
     sure = thread("wound", "Holm's sister hanged for want of that letter.", "Holm", "Vera", 3, weight=1.5)
     unsure = thread("question", "You sent for me?", "Holm", "Vera", 1)
     offline = record(threads=ThreadChanges(opened=(unsure, sure, same), closed=(OWED.id,), forgotten=2))
-    threads = wrote(GOOD, job=replace(JOB, offline=offline))[0].text.threads
-    assert [each.text[:12] for each in threads.opened] == ["Holm's siste", "Vera swore t", "Holm loaded "]
-    assert threads.opened[1].weight == 1.7
+    job = replace(JOB, offline=offline)
+    none = wrote({**GOOD, "opened": []}, job=job)[0].text.threads
+    assert [each.text[:12] for each in none.opened] == ["Holm's siste", "I will go to"]
+    threads = wrote(GOOD, job=job)[0].text.threads
+    assert [each.text[:12] for each in threads.opened] == ["Vera swore t", "Holm loaded "]
+    assert threads.opened[0].weight == 1.7
     # What the model was shown as open and did not call resolved stays open.
     assert threads.closed == (WHERE.id,)
     assert threads.forgotten == 2

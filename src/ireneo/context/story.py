@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from ireneo.context.assemble import Assembled
 from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes
 from ireneo.context.story_blocks import (
-    LEAST_TOLD,
     TOLD_LIVE,
     TOLD_THREADS,
     block_weight,
+    even_groups,
     is_model_written,
     mostly_model_written,
+    oldest_together,
     opened_to_fill,
     says_nothing,
     tell_blocks,
@@ -87,14 +88,21 @@ THREADS_SHARE = 0.25
 HEADING = "Open threads, word for word:"
 
 
-def story_pins(
-    nodes: Sequence[Summary], threads: Sequence[Thread], forgotten: int, said: Sequence[str], options: ContextOptions
-) -> ContextItem | None:
-    """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
+def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast) -> ContextItem | None:
+    """The constraints and threads of the summaries in one block, but for what stands in the texts `said`.
+
+    A thread of an author is one of the character whom they play.
+    """
+    nodes = story.nodes
+    played = {each.player: each.name for each in reversed(cast.people) if each.player}
+    threads = [
+        replace(each, who=played.get(each.who, each.who), whom=played.get(each.whom, each.whom))
+        for each in story.threads
+    ]
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block(nodes, said, options, options.budget)
     share = TOLD_THREADS if mostly_model_written(nodes) else THREADS_SHARE
-    lines = thread_lines(threads, forgotten, int(options.budget * share), options.count)
+    lines = thread_lines(threads, story.forgotten, int(options.budget * share), options.count)
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
@@ -291,7 +299,7 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_everything(story, options),)), left, options, teller)])
     before = _system(story.system, int(budget * SYSTEM_SHARE), options)
-    pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
+    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes))
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
     before += [cast] if cast else []
@@ -344,11 +352,13 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
 def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
-    most = max(room // (LEAST_TOLD if mostly_model_written(story.nodes) else LEAST_BLOCK), 1)
+    most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
-        # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)
-        story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
+        # Several stand in one block together, where there is no room for so many headers.
+        even = mostly_model_written(story.nodes)
+        groups = even_groups(story.nodes, most) if even else oldest_together(story.nodes, most)
+        nodes = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
+        story = replace(story, nodes=tuple(nodes))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
         for node in story.nodes

@@ -348,6 +348,25 @@ def block_weight(node: Summary) -> float:
     return float(node.messages ** (TOLD_DEPTH if is_model_written(node) else DEPTH))
 
 
+def oldest_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
+    """Adjacent summaries in at most `most` groups: the oldest in one, and each of the others by itself."""
+    return [nodes[: len(nodes) - most + 1], *([node] for node in nodes[len(nodes) - most + 1 :])]
+
+
+def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
+    """Adjacent summaries in at most `most` groups of about the same weight.
+
+    So where models wrote them no age has less room because there is no room for its headers.
+    """
+    weights = list(map(block_weight, nodes))
+    groups: dict[int, list[Summary]] = {}
+    before = 0.0
+    for node, weight in zip(nodes, weights, strict=True):
+        groups.setdefault(int(most * (before + weight / 2) / sum(weights)), []).append(node)
+        before += weight
+    return list(groups.values())
+
+
 def _words_of(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         for found in _WORD.findall(text.casefold().replace("’", "'")):
@@ -356,8 +375,6 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
 
 # What models told.
 
-LEAST_TOLD = 360
-"""The least tokens of a block that makes its point."""
 TOLD_DEPTH = 0.85
 """As `DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
 TOLD_THREADS = 0.15

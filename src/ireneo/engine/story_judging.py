@@ -371,12 +371,11 @@ def _spaced(text: str) -> str:
 # What became of threads: what a model says of them, beside what rules found.
 #
 # A model is better than rules at telling a promise from a figure of speech. So where its reply is trusted, its threads
-# stand, and of those by rules only the ones that are surely threads. What it was shown and did not call resolved stays
-# open: a thread that is carried too long costs a line, one that is closed too early is gone.
+# stand alone. Where it gives none at all, those by rules stand that are surely threads. What it was shown and did not
+# call resolved stays open: a thread that is carried too long costs a line, one that is closed too early is gone.
 
 SURE = 1.5
-"""The weight from which on a thread that rules found stands beside a model's; also that of a model's thread of even
-worth."""
+"""The weight from which on a thread that rules found stands; also that of a model's thread of even worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
 _kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
@@ -402,8 +401,8 @@ def settle_threads(
             left_out.append(f"The thread “{thread.text}” is open already.")
         elif not any(_alike(thread, other) for other in opened):
             opened.append(thread)
-    sure = [thread for thread in offline.opened if thread.weight >= SURE]
-    opened += [thread for thread in sure if not any(_alike(thread, one) for one in opened)]
+    if not said:
+        opened = [thread for thread in offline.opened if thread.weight >= SURE]
     ends, unknown = _closed(resolved, shown, finder)
     left_out += [f"No open thread is called {name!r}." for name in unknown]
     seen = {thread.id for thread in shown}

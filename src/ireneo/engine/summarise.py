@@ -260,11 +260,12 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
         task = await asyncio.to_thread(StoryTask, story.job(number, texts), count)
         try:
             written[job.offline.id] = await write(task, model, answers.get(number + 1))
-        except (BadReply, ModelRefused) as error:
-            failed = error
         except ModelError as error:
+            given_up = failed is not None and not written
             failed = error
-            break
+            # It is asked no more where it can't be reached, or answers neither for all nor for the first.
+            if given_up or not isinstance(error, (BadReply, ModelRefused)):
+                break
     if failed and not written:
         raise failed
     return _all_of(list(written.values()), () if failed is None else (str(failed),))

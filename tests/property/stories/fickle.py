@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 from tests.property.invariants.promises import TOKENS
+from tests.story_parts import replied
 
 from ireneo import Memory
 from ireneo.engine.models import Limits, Models
@@ -26,10 +27,10 @@ MOODS = ("fine", "fine", "fails", "refuses", "times out", "rubbish", "error text
 UNLIMITED = Limits(calls_per_session=None, tokens_per_session=None, calls_per_day=None, tokens_per_day=None)
 
 
-def retold(prompt: Prompt) -> Scripted:
-    """A text of what the prompt shows: some of its sentences, word for word."""
-    shown = prompt.user.replace("\n", " ").split(". ")
-    told = [sentence.split(": ")[-1] for sentence in shown if MARK.search(sentence) and '"' not in sentence][-6:]
+def retold(shown: str) -> dict[str, object]:
+    """A text of what is shown: some of its sentences, word for word."""
+    sentences = shown.replace("\n", " ").split(". ")
+    told = [sentence.split(": ")[-1] for sentence in sentences if MARK.search(sentence) and '"' not in sentence][-6:]
     return {"text": ". ".join([*told, ""]).strip() or "Rain came in from Marrow.", "names": ["Holm", "Vera"]}
 
 
@@ -73,7 +74,7 @@ class FickleLLM:
             "error text": {"text": ERROR_TEXT, "names": []},
             "invents": {"text": "Zarkon zq99x99q burned Wexcombe in 1777. He laughed.", "names": ["Zarkon"]},
         }
-        return answers.get(self.mood) or retold(prompt)
+        return answers.get(self.mood) or replied(prompt, retold)
 
 
 def memory_with(store: Store, model: FickleLLM, clock: ManualClock | None = None) -> Memory:
