@@ -357,8 +357,8 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller)
         # Several stand in one block together, where there is no room for so many headers.
         even = mostly_model_written(story.nodes)
         groups = even_groups(story.nodes, most) if even else oldest_together(story.nodes, most)
-        nodes = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
-        story = replace(story, nodes=tuple(nodes))
+        shown = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
+        story = replace(story, nodes=tuple(shown))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
         for node in story.nodes
