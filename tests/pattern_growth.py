@@ -36,7 +36,7 @@ LOOKS = 10
 """How often it is looked whether a text takes so long, before it is said that it does."""
 BOUND = 2_000
 """What may repeat more often is taken for unbounded."""
-GLANCE = 2_000
+GLANCE = 1_000
 QUICK = 1e-7
 """Seconds a character: what takes less for a short text can't be quadratic."""
 SLOW = 1e-6

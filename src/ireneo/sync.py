@@ -19,9 +19,9 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import wraps
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -103,19 +103,26 @@ class _Portal:
             coroutine.close()
             raise BadInput("This memory was closed; open it again.") from None
         try:
-            while not isinstance(event := events.get(), asyncio.Task):
+            while not isinstance(event := _next(events), asyncio.Task):
                 if on_progress is not None:
                     on_progress(event)
         except BaseException:
             # It ends before the caller continues: a transaction is whole, a lease is returned.
             self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-            while not isinstance(events.get(), asyncio.Task):
+            while not isinstance(_next(events), asyncio.Task):
                 pass
             raise
         try:
             return tasks[0].result()
         except asyncio.CancelledError:
             raise BadInput("This memory was closed during the call; open it again.") from None
+
+
+def _next(events: SimpleQueue[object]) -> object:
+    """Wait for the next event. The wait is renewed, since an interrupt that comes just before it doesn't end it."""
+    while True:
+        with suppress(Empty):
+            return events.get(timeout=1.0)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -476,5 +476,12 @@ def test_an_agent_lists_and_tidies_what_agents_kept_in_its_own_project(tmp_path:
         assert (await said(harbour, "delete", id=f"m_{new}")).startswith("Deleted.")
         left = await said(harbour, "memories")
         assert left.count("[m_") == 1
+        # What both projects come to say is one memory; the labels of the other project are not shown with it.
+        for project, label in ((harbour, "quay"), (mill, "weir")):
+            noted = await said(project, "remember", text=f"The tide turns at the {label}.", labels=[label])
+            kept = noted.partition("[")[2].partition("]")[0]
+            shown = await said(project, "update", id=kept, text="The tide turns at noon.")
+            assert shown.count("#") == 1
+            assert f"#{label}" in shown
 
     talk(db, work, "/srv/harbour", "/srv/mill")

@@ -21,8 +21,8 @@ from ireneo.log.message import Message
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM
 
-STORIES = times(144)
-PARTS = 4
+STORIES = times(84)
+PARTS = 2
 NUMBER_WORDS = (*NUMBERS, "two dozen", "dozen", "fifty", "nineteen", "hundred", "eight", "sixty", "thousand")
 WORD = re.compile(r"[^\W_]+")
 

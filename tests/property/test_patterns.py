@@ -26,8 +26,8 @@ from tests.pattern_growth import collect, grown, held_up
 found = collect()
 slow = [[each.place, method, repr(text)] for part in range(int(sys.argv[1]))
         for each, method, text in grown(found, every=False, part=part, parts=48)]
-bounded = [[each.place, repr(text)] for part in range(min(int(sys.argv[1]), 4))
-           for each, text in held_up(found, part, parts=4)]
+bounded = [[each.place, repr(text)] for part in range(min(int(sys.argv[1]), 8))
+           for each, text in held_up(found, part, parts=8)]
 print(json.dumps([len(found), slow, bounded]))
 """
 

@@ -125,7 +125,7 @@ async def _recall(memory: Memory) -> None:
 
 
 async def _export(memory: Memory) -> None:
-    for each in await memory.export_memories(there=lambda path: b"reworded by hand"):
+    for each in (await memory.export_memories(there=lambda path: b"reworded by hand"))[:3]:
         await memory.recall(each.path)
     await memory.export_memories("jsonl")
 

@@ -283,7 +283,8 @@ class Tools:
         """Put a memory that an agent kept in other words, or label it. What the user said is the user's to change."""
         record = await self._agents(id)
         done = await self._memory.update(record.id, text=text or None, labels=labels, origin="agent")
-        return recalled(_listed_memory(done))
+        # What it holds now, as far as it belongs here: others may have said the same, and labelled it, elsewhere.
+        return recalled(_listed_memory(await self._agents(done.id)))
 
     async def merge(
         self,
@@ -291,7 +292,8 @@ class Tools:
     ) -> str:
         """Put memories together that agents kept and that say the same."""
         named = [(await self._agents(each)).id for each in ids]
-        return recalled(_listed_memory(await self._memory.merge(named, origin="agent")))
+        done = await self._memory.merge(named, origin="agent")
+        return recalled(_listed_memory(await self._agents(done.id)))
 
     async def delete(self, id: AgentsId) -> str:
         """Delete a memory that an agent kept and that should not be kept at all; of a wrong one, use `dispute`."""
