@@ -27,7 +27,9 @@
         ├── ReadOnlyStore
         └── StoreBusy
 
-Each docstring is the message that is shown when none is given.
+Each docstring is the message that is shown when none is given. Where a message names a verb in backticks, as in
+"`sessions` lists those there are", that is the method of `ireneo.Memory`. The command line shows it as its own command,
+and the MCP server leaves it out if it has no such tool.
 """
 
 from __future__ import annotations
@@ -69,7 +71,12 @@ class NotFound(BadInput):
 
 
 class SessionNotFound(NotFound):
-    """There is no such session in this space; `ireneo sessions` lists those that there are."""
+    """There is no such session in this space; `sessions` lists those there are."""
+
+    @classmethod
+    def named(cls, session: str, space: str) -> SessionNotFound:
+        """Make the error for a session that is not in `space`."""
+        return cls(f"There is no session {session!r} in space {space!r}; `sessions` lists those there are.")
 
 
 class MessageNotFound(NotFound):

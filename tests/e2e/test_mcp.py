@@ -146,7 +146,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(t
         (
             "check",
             {"tool": "Bash", "arguments": "ls", "session": "none"},
-            "There is no session 'none' in space 'default'; see `ireneo sessions`.",
+            "There is no session 'none' in space 'default'.",
         ),
         (
             "scratchpad",

@@ -147,7 +147,7 @@ async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: st
         ):
             with pytest.raises(BadInput, match=sentence):
                 await memory.update(told.id, **wrong)  # type: ignore[arg-type]
-        with pytest.raises(MemoryNotFound, match="`ireneo memories` lists"):
+        with pytest.raises(MemoryNotFound, match="`memories` lists"):
             await memory.update("m_nothing", pinned=True)
 
 

@@ -88,7 +88,7 @@ def session_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The session `name`, even if it is stored elsewhere and only learned from here. Raises SessionNotFound."""
     key = SessionKey(space, name)
     if tx.sessions.get(key) is None and not _is_known(tx, key):
-        raise SessionNotFound(f"There is no session {name!r} in space {space!r}; see `ireneo sessions`.")
+        raise SessionNotFound.named(name, space)
     return ErasureTarget(sessions=(key,))
 
 

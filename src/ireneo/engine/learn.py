@@ -84,7 +84,7 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
     found = tx.sessions.list(space) if chosen is None else [tx.sessions.get(SessionKey(space, each)) for each in chosen]
     infos = [info for info in found if info is not None]
     if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
-        raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
+        raise SessionNotFound.named(unknown[0], space)
     known = {run.session: run for run in tx.runs.get(space, [info.key.session for info in infos])}
     for info in infos:
         head = tx.log.head(info.key, MAIN)

@@ -263,7 +263,7 @@ async def review(
     def settle(tx: Transaction) -> Record:
         record = memory_named(tx, space, id)
         if record is None or not record.cue:
-            raise MemoryNotFound(f"There is no lesson {id!r} in space {space!r}; `ireneo lessons` shows their ids.")
+            raise MemoryNotFound(f"There is no lesson {id!r} in space {space!r}; `lessons` lists those there are.")
         if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
             # The same lesson in other words goes with it, or it would take its place.
             instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"

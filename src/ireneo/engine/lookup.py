@@ -113,9 +113,7 @@ async def dispute_id(
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     if origin != "user" and is_ruling(record.cue):
-        raise BadInput(
-            f"{short(record.id)} is a rule of the user's, whose word it is: ask the user to drop it (`ireneo review`)."
-        )
+        raise BadInput(f"{short(record.id)} is a rule of the user's, whose word it is: ask the user to drop it.")
     draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
 
     def settle(tx: Transaction) -> Remembered:
@@ -190,5 +188,5 @@ def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> L
 def _nothing(id: str, space: str) -> str:
     return (
         f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
-        "A context, a brief and `ireneo sessions` show the ids that there are."
+        "A context and a brief show ids; `sessions` lists those of sessions."
     )

@@ -115,7 +115,7 @@ class Memory:
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
         info = await self._store.read(lambda tx: tx.sessions.get(key))
         if info is None and must_exist:
-            raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
+            raise SessionNotFound.named(id, self.space)
         if named and info is not None:
             check_project(id, info.project, named)
         session = Session(self._resources, key, branch, info.source if info else None, task, named)

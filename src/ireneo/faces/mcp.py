@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
@@ -630,6 +631,11 @@ def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
         try:
             return await tool(*given, **named)
         except IreneoError as fault:
-            raise ToolError(str(fault)) from fault
+            raise ToolError(_with_tools(str(fault))) from fault
 
     return call
+
+
+def _with_tools(sentence: str) -> str:
+    """Leave out of an error which verb lists what there is, unless a tool is called so."""
+    return re.sub(r"; `(?!memories`)[a-z]+` lists [^.;]+", "", sentence)

@@ -183,8 +183,7 @@ class PostgresStore(PooledStore[ServerConnection]):
         self._url = url
         super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
-    async def open(self) -> None:
-        """Connect now rather than with the first transaction, so that errors are raised here."""
+    async def _connect(self) -> None:
         await self._writers.run(_touch)
 
     @asynccontextmanager
@@ -282,13 +281,8 @@ async def open_postgres(
             driver.execute("SET synchronous_commit = off")
 
     writer = ServerConnection(url, busy_seconds, bring_up_to_date)
-    store = PostgresStore(url, writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
-    try:
-        await store.open()
-    except BaseException:
-        await store.close()
-        raise
-    return store
+    to_read = [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)]
+    return await PostgresStore(url, writer, to_read).opened()
 
 
 def _ready(driver: psycopg.Connection[Row]) -> None:

@@ -36,7 +36,7 @@ from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -578,10 +578,23 @@ class PooledStore(Generic[C]):
 
         yield wait
 
+    async def opened(self) -> Self:
+        """Connect now rather than with the first transaction, so that errors are raised here; return the store."""
+        try:
+            await self._connect()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
     async def close(self) -> None:
         """Close idle connections now, and those in use when their transaction ends."""
         for connection in (*self._readers.close(), *self._writers.close()):
             await asyncio.to_thread(self._retire, connection)
+
+    @abstractmethod
+    async def _connect(self) -> None:
+        """Open a connection. Raises what the database says where that fails."""
 
     @abstractmethod
     def _transaction(

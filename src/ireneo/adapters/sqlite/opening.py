@@ -239,14 +239,14 @@ async def open_sqlite(
     if is_writable(place):
         to_read = [Connection(place, busy_seconds, prepare_reader) for _ in range(readers)]
         try:
-            return await _opened(SqliteStore(place, writer, to_read))
+            return await SqliteStore(place, writer, to_read).opened()
         except (ReadOnlyStore, Unreachable):
             # The file is writable but its folder is not. A new file can't be read either.
             if not place.exists():
                 raise
     look = partial(prepare_read_only, path=place)
     to_look = [ReadOnlyConnection(place, busy_seconds, look) for _ in range(readers)]
-    return await _opened(SqliteStore(place, writer, to_look))
+    return await SqliteStore(place, writer, to_look).opened()
 
 
 async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrated:
@@ -263,12 +263,3 @@ async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrate
         await (await open_sqlite(place)).close()
     applied = tuple(each.name for each in due)
     return Migrated(before=max(held, default=0), after=load_migrations()[-1].number, applied=applied)
-
-
-async def _opened(store: SqliteStore) -> SqliteStore:
-    try:
-        await store.open()
-    except BaseException:
-        await store.close()
-        raise
-    return store

@@ -364,8 +364,7 @@ class SqliteStore(PooledStore[Connection]):
         self._writer = writer
         self._read_only = isinstance(readers[0], ReadOnlyConnection)
 
-    async def open(self) -> None:
-        """Open the file now rather than with the first transaction, so that errors are raised here."""
+    async def _connect(self) -> None:
         touch = partial(_alone, lambda database: database.rows("take_snapshot"))
         await (self._readers if self._read_only else self._writers).run(touch)
 

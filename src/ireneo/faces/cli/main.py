@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -195,5 +196,6 @@ def _usage(fault: typer.BadParameter) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-    sys.stderr.write(f"ireneo: {sentence}\n")
+    """Print an error, with commands in place of the verbs that it says list something."""
+    sys.stderr.write(f"ireneo: {re.sub(r'`(?=[a-z]+` lists )', '`ireneo ', sentence)}\n")
     return code

@@ -366,10 +366,10 @@ def title_of(session: Session) -> str:
 
 def _chosen(ids: list[str], wished: str, space: str) -> str:
     if not wished:
-        raise BadInput("The name of the session is empty; `ireneo sessions` lists them.")
+        raise BadInput("The name of the session is empty; `sessions` lists those there are.")
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
-        raise SessionNotFound(f"There is no session {wished} in space {space}; `ireneo sessions` lists them.")
+        raise SessionNotFound.named(wished, space)
     # A sub-agent's run is named after its session, whose shorter id is the one that is meant.
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):
