@@ -122,7 +122,10 @@ def test_an_import_of_nothing_readable_makes_no_database(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("context", "gone", "--budget", "2000"), "There is no session 'gone' in space 'default'; `ireneo sessions` lists those there are."),
+        (
+            ("context", "gone", "--budget", "2000"),
+            "There is no session 'gone' in space 'default'; `ireneo sessions` lists those there are.",
+        ),
         (("context", "7c1e@gone", "--budget", "2000"), "has no branch 'gone'; it has: main."),
         (("expand", "s_2345678"), "There is nothing called 's_2345678' in space 'default'"),
         (("rewind", "7c1e", "m_2345678"), "There is no message m_2345678 in session 7c1e4f52"),

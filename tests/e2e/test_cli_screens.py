@@ -277,6 +277,18 @@ def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -
     assert row.split() == ["7c1e4f52-2b8…", "59", "9,637", "2026-03-02", "2026-03-02", "claude-code"]
 
 
+def test_a_screen_that_is_too_narrow_for_a_table_shows_each_cell_behind_its_heading(tmp_path: Path) -> None:
+    run("import", AGENT, cwd=tmp_path)
+    environment = {**os.environ, "COLUMNS": "40", "IRENEO_DB": "memory.db"}
+    done = subprocess.run([*COMMAND, "sessions"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "  7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8",
+        "    messages 59   tokens 9,637",
+        "    first 2026-03-02   last 2026-03-02",
+        "    source claude-code",
+    ]
+
+
 @pytest.mark.parametrize(
     ("block", "line"),
     [

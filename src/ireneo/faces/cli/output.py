@@ -208,7 +208,11 @@ class Column(Struct, frozen=True):
 
 
 def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
-    """Print a table, each row on one line; where the screen is narrow, its widest columns are cut first."""
+    """Print a table, each row on one line; where the screen is narrow, its widest columns are cut first.
+
+    Where more than the last column would be lost, each row is several lines: its first cell, then the others behind
+    their headings.
+    """
     headings = [Text(column.heading, style="dim") for column in columns]
     widths = [
         min(max(cell_len(row[index].plain) for row in [headings, *rows]), column.widest)
@@ -218,7 +222,17 @@ def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequ
     least = min(widths[-1], NARROWEST)
     while len(widths) > 1 and gaps + sum(widths[:-1]) + least > screen.width and max(widths[:-1]) > NARROWEST:
         widths[widths.index(max(widths[:-1]))] -= 1
-    widths[-1] = max(min(widths[-1], screen.width - gaps - sum(widths[:-1])), NARROWEST)
+    left = screen.width - gaps - sum(widths[:-1])
+    if left < -sum(widths[-2:-1]):
+        for first, *cells in rows:
+            named = [
+                Text.assemble(name, " ", cell) for name, cell in zip(headings[1:], cells, strict=True) if cell.plain
+            ]
+            lines = in_lines(named, screen.width - 2 * len(MARGIN))
+            for line in (first, *(Text.assemble(MARGIN, each) for each in lines)):
+                screen.print(Text.assemble(MARGIN, line), no_wrap=True, overflow="ellipsis", crop=True)
+        return
+    widths[-1] = max(min(widths[-1], left), min(least, 1))
     for row in [headings, *rows]:
         screen.print(_line(columns, row, widths), no_wrap=True, overflow="ellipsis", crop=True)
 
