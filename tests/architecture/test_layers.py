@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from tests.architecture.source import DOMAIN, ROOT, Source, sources
+from tests.architecture.source import DOMAIN, Source, sources
 
 FOR_ALL = frozenset({"errors", "patterns", "short_repr", "language"})
 # What a room may import beside itself, these, and what is not ours.
@@ -67,19 +66,6 @@ def test_imports_run_one_way() -> None:
         if each.room not in {None, source.room, *FOR_ALL} and each.room not in MAY_IMPORT.get(source.room, frozenset())
     ]
     assert not wrong, "\n".join(wrong)
-
-
-def test_the_page_on_the_architecture_says_the_same() -> None:
-    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = page.partition("### Which room may import which")[2].partition("**")[0]
-    said: dict[str, set[str]] = {}
-    for rooms, allowed in re.findall(r"^\| (`.+?`) \| (.*)\|$", table, re.MULTILINE):
-        may = set(re.findall(r"`(\w+)`", allowed)) | (DOMAIN if "the domain" in allowed else set())
-        named = {"" if room == "ireneo" else room for room in may} - FOR_ALL
-        said |= dict.fromkeys(re.findall(r"`(\w+)`", rooms), named)
-    # What is public exports what it likes.
-    public = {"__init__", "__main__", "sync", "types"}
-    assert said == {room: set() if room in public else set(may) - FOR_ALL for room, may in MAY_IMPORT.items()}
 
 
 def test_no_import_runs_in_a_circle() -> None:

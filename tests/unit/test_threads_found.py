@@ -78,6 +78,8 @@ OPENS = [
     ("Who killed the old ferryman?", "question", "Vera", "Tom"),
     ("What became of Anselm?", "question", "Vera", "Tom"),
     ("Ich verspreche dir, dass ich den Brief bringe.", "promise", "Vera", "Tom"),
+    ("Du kannst auf mich zählen, ich bringe den Brief morgen.", "promise", "Vera", "Tom"),
+    ("Verlasst euch auf mich, ich bringe den Brief morgen.", "promise", "Vera", "Tom"),
     ("Ich schulde dir zwanzig Taler.", "debt", "Vera", "Tom"),
     ("Sag es niemandem.", "secret", "Vera", "Tom"),
     ("Du hast mich verraten!", "wound", "Vera", "Tom"),
