@@ -65,6 +65,10 @@ def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) ->
         "I want to test the reader with a long file.",
         "We don't need any tests for the printed rows.",
         "Wir brauchen dafür wirklich keinen Test.",
+        "Do NOT change anything else in there.",
+        "how to add the documents from the doc folder?",
+        "**Enhance:** Update `docs/` to ask the user after new features.",
+        "Given the goals, this might be overkill for two rows.",
     ],
 )
 def test_what_only_speaks_of_such_things_is_no_wish(words: str) -> None:
@@ -101,6 +105,11 @@ def test_a_command_that_was_refused_in_two_runs_is_asked_for_first() -> None:
     assert not worth_telling(seen[:1])
     assert seen[0].text == f"`ledger sync` was refused by the user: {ASK_FIRST}."
     assert seen[0].trigger == Trigger(command="ledger sync")
+
+
+def test_a_refused_look_at_the_help_refuses_no_command() -> None:
+    calls = [run("bin/ledger sync --help", REFUSED, failed=True)]
+    assert not [each for each in refused_again(a_run(TASK, WORK, *calls)) if each.held]
 
 
 def test_what_was_mostly_let_run_is_not_asked_for() -> None:

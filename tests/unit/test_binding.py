@@ -114,25 +114,48 @@ there's no need to keep old clients working. we're still prototyping
 remember this is only a prototype, so keep plans short and simple
 we shouldn't hard-code tenant names
 I don't want every service to have its own pipeline
-you're wrong about the cache, it is shared, because both workers mount the same volume
 we must never swallow exceptions
-why didnt you switch into the checkout of the ledger?
 from now on, never ask me whether to go on if it seems plain
 you should not be editing files of the release branch
 we dont want nested folders ever, keep them flat
 we want integration tests, not mocks
 that is wrong, just use the ledger tool for exports as per @rules/exports.md
-you did not write the note in the right format, see @notes.md
 Wir wollen keine Adressen von Kunden in unseren Protokollen
 Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?
 Können wir unsere Hilfsklasse für Wiederholungen nehmen?
 Es ist nicht vorgesehen, dass Leser die Entwürfe anderer sehen""".splitlines()
+RECORDED = """\
+create a rule that says to add a failing test before any bug of a reader is mended
+Can you update CLAUDE.md to specify that imports go through the queue?
+make a rule to record what we learned re running the queue without the cache
+note that as a rule, we organize the logic of the readers in modules
+make sure to split readers into their own directories
+use `ledger-queue` instead of bull-queue""".splitlines()
 GRANTED = """\
+yes there are, the suites are in ../server/suites
+actually there is one, a reader of rows in tools/rows.py""".splitlines()
+ALIKE = """\
+you're wrong about the cache, it is shared, because both workers mount the same volume
+why didnt you switch into the checkout of the ledger?
+you did not write the note in the right format, see @notes.md
+update the eslint rule to allow unused variables
+please update the rule so that it has a description
 why did you start to change code before reading the steps?
 why do we only sometimes write tests for the importers?
 why aren't you putting the migrations into separate commits?
-yes there are, the suites are one folder up, beside the server""".splitlines()
-ALIKE = """\
+yes there are, the suites are one folder up, beside the server
+we don't want a @../rows/debug.go file. This is too much.
+Let's NOT send the mail if the only change is in the notes
+I shouldn't get any of the fields I'm removing
+stop putting the field I'm removing back in
+I want to avoid switching between the till and the office when guests pay
+I will write the proxy part myself
+do not make such careless mistakes
+I asked you for the log of the worker
+We only want to keep the text narrow, but backgrounds look better when they never stop
+Nothing is showing up when running it
+let's take these rows and never look back
+do not create any new unit tests
 can we add a chart to the report?
 can you stop the server?
 why do we need the second index?
@@ -281,8 +304,13 @@ def test_a_form_that_leaves_no_doubt_needs_no_other_sign(said: str) -> None:
     assert stands_alone(said)
 
 
+@pytest.mark.parametrize("said", RECORDED)
+def test_what_is_to_be_written_down_as_a_rule_binds(said: str) -> None:
+    assert stands_alone(said)
+
+
 @pytest.mark.parametrize("said", GRANTED)
-def test_a_question_after_how_work_is_done_binds_where_the_agent_grants_it(said: str) -> None:
+def test_a_contradiction_that_names_a_place_binds_where_the_agent_grants_it(said: str) -> None:
     assert stands_alone(said, conceded=True)
     assert not stands_alone(said)
 

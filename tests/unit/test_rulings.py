@@ -6,11 +6,14 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run
+from tests.unit.test_lessons import learned
 
+from ireneo.lessons.binding import from_where_it_binds
 from ireneo.lessons.lessons import standing_of, worth_telling
-from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling
+from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling, without_wishes_told
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
+from ireneo.lessons.user_words import asked_again
 from ireneo.log.message import Draft, Text
 
 TASK = user("The ledger drops its last row. Find out why.")
@@ -85,7 +88,41 @@ def test_a_step_of_the_task_is_none(words: str) -> None:
 
 def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
     opened = user("Add a flag to the exporter. It should write rows only, not totals. Never push without asking me.")
-    assert [each.text for each in rulings(a_run(opened, WORK))] == ["Never push without asking me."]
+    heard = rulings(a_run(opened, WORK))
+    assert [each.text for each in heard if worth_telling([each])] == ["Never push without asking me."]
+
+
+def test_an_order_that_three_requests_repeat_is_told() -> None:
+    asked = ["Commence task 1.", "Go on with task 2 now.", "Finish the third one."]
+    order = "Tell me the commands to check it by hand."
+    runs = [a_run(user(f"{each} {order}"), WORK, session=f"run{n}") for n, each in enumerate(asked)]
+    heard = [one for each in runs for one in rulings(each) if one.text == order]
+    assert len(heard) == 3
+    assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("request_", "ruled"),
+    [
+        ("Add the ledger page. And do not change fixtures at all.", "do not change fixtures at all."),
+        ("The page is slow. Keep functions testable for later.", "Keep functions testable for later."),
+        (
+            "Start with task 2. Commit after each finished subtask.",
+            "Commit after each finished subtask.",
+        ),
+        (
+            "The rules are out of date. When building new readers, we should prefer fewer parts.",
+            "When building new readers, we should prefer fewer parts.",
+        ),
+        ("Add the ledger page. Write tests for the parser.", ""),
+        ("Add the ledger page. Do not write any code yet.", ""),
+        ("Add the ledger page. When working with rows, I need to see the totals.", ""),
+        ("Look at the parser. Use the code in rows.py.", ""),
+    ],
+)
+def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -> None:
+    told = [each.text for each in rulings(a_run(user(request_), WORK)) if worth_telling([each])]
+    assert told == ([ruled] if ruled else [])
 
 
 def test_a_refusals_words_stand_with_the_call_that_they_refuse() -> None:
@@ -274,7 +311,7 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
     asked, added = user("Are the comments of the reviewers still valid?"), user("and remember to use pagination")
     (found,) = ruled(said("Done."), asked, run("gh api comments", "2 comments"), added)
     assert found.text == "On “Are the comments of the reviewers still valid?”: “and remember to use pagination”"
-    assert worth_telling([found])
+    assert not worth_telling([found])  # It may be of that request alone.
 
 
 def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
@@ -306,3 +343,76 @@ def test_a_message_is_heard_that_binds_as_a_whole() -> None:
 def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> None:
     (found,) = ruled(said("Done."), user("yes. it doesn't make sense to commit in a broken state, I think"))
     assert worth_telling([found])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "let's take the first one here too, we always want to be given a checked id",
+            "we always want to be given a checked id",
+        ),
+        ("And never call the clock in a reader", "never call the clock in a reader"),
+        (
+            "the goal is to never stop the writer, but I think we log it...not sure if we need a prompt though",
+            "the goal is to never stop the writer, but I think we log it",
+        ),
+        (
+            "Is the pool fine for this? (we use the queue explicitly elsewhere to not block the writers)",
+            "we use the queue explicitly elsewhere to not block the writers",
+        ),
+        # What a clause depends on stays, and so does a bare no.
+        ("if the tests fail, never push", "if the tests fail, never push"),
+        ("For new readers, never use a global clock", "For new readers, never use a global clock"),
+        ("No, never use a global clock", "No, never use a global clock"),
+    ],
+)
+def test_a_ruling_begins_where_it_binds(words: str, told: str) -> None:
+    assert from_where_it_binds(words) == told
+
+
+def test_a_ruling_leaves_out_the_next_step_and_the_question_behind_it() -> None:
+    done = said("I have changed the reader.")
+    assert texts(done, user("We shouldn't use print in the readers. Read and update @README.md too")) == [
+        "We shouldn't use print in the readers."
+    ]
+    assert texts(done, user("never update the frozen rows, keep them. Is that what happens or no?")) == [
+        "never update the frozen rows, keep them."
+    ]
+    assert texts(done, user("don't switch clocks. go back to utc")) == ["don't switch clocks. go back to utc"]
+
+
+def test_what_an_edit_is_not_to_touch_is_of_that_edit() -> None:
+    done = said("I have changed the reader.")
+    long = "Swap the parser of the small rows for the one of the large rows, then sort the columns there."
+    assert texts(done, user(f"{long} Do NOT change Customer rows or Vendor rows.")) == []
+    assert texts(done, user("Do not change the generated rows, they are checked by the auditors"))
+
+
+def test_words_that_are_announced_as_pasted_below_are_not_the_users() -> None:
+    asked = user("Is there something that we can learn from these? (pasted below)\n\nNever post a comment twice.")
+    assert texts(said("I have changed the reader."), asked) == []
+
+
+def test_a_copy_of_a_session_under_another_beginning_is_no_second_saying() -> None:
+    words = user("The export should skip rows without a total, not rows without a name.")
+    first = a_run(user("Look at the ledger."), WORK, said("Done."), words, session="one")
+    copy = a_run(user("Look at the ledger."), said("I read it."), WORK, said("It is done."), words, session="copy")
+    heard = [each for made in (first, copy) for each in rulings(made)]
+    assert len({source for each in heard for source in each.sources}) > 1
+    assert not worth_telling(heard)
+
+
+def test_what_a_repeated_wish_says_is_not_told_again_as_a_ruling() -> None:
+    rule = learned(ruled(said("Done."), user("Never start before you ask me any questions that you have.")))
+    asked = learned([one for n in range(3) for one in asks(f"Ask me any further questions about row {n}.", n)])
+    other = learned(ruled(said("Done."), user("Never use a global clock in the readers.")))
+    assert rule is not None
+    assert asked is not None
+    assert other is not None
+    assert without_wishes_told([rule, asked, other]) == [asked, other]
+    assert without_wishes_told([rule, other]) == [rule, other]
+
+
+def asks(words: str, number: int) -> list[Observation]:
+    return asked_again(a_run(TASK, WORK, said("Done."), user(words), session=f"run{number}"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.golden.material import run, said, user
 from tests.unit.lesson_runs import a_run, edit_of, observations
+from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.lessons import merged_checks, worth_telling
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
@@ -91,6 +92,9 @@ def test_what_is_more_than_a_command_takes_is_left_out() -> None:
     assert worth_telling([found])
 
 
+PASSED = [run("make test", "ok")]
+
+
 def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_two_runs() -> None:
     calls = [run("make test", "ok"), run(LINT, UNUSED, failed=True)]
     seen = [one for n in range(2) for one in only("<passes>", *calls, session=f"run{n}")]
@@ -99,6 +103,17 @@ def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_two_runs() ->
     ] * 2
     assert worth_telling(seen)
     assert not worth_telling(seen[:1])
+
+
+def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
+    lint, other = run(LINT, UNUSED, failed=True), run("golangci-lint run ./...", UNUSED, failed=True)
+    linted = [one for n in range(3) for one in only("<passes>", *PASSED, lint, session=f"run{n}")]
+    checked = [one for n in range(2) for one in only("<passes>", *PASSED, other, session=f"run{n}")]
+    told = [learned(linted), learned(checked)]
+    (merged,) = merged_checks([each for each in told if each is not None])
+    assert merged.text == (
+        "`make test` passes where `make lint` or `golangci-lint` fails: run all of them before it is done."
+    )
 
 
 def test_a_check_that_fails_after_a_change_tells_nothing_of_the_tests_before_it() -> None:

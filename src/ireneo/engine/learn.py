@@ -51,6 +51,7 @@ from ireneo.lessons.run import (
 )
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
+from ireneo.lessons.user_words import is_work
 from ireneo.lessons.write_diary import AgentNotes, render_diary
 from ireneo.log.message import Draft, Head, MessageId
 from ireneo.log.tree import MAIN, SessionKey
@@ -358,7 +359,7 @@ async def _learn_session(
             raise
         return None
     told, failed = Synthesis(), ""
-    if model is not None and read.whole.calls:
+    if model is not None and (read.whole.calls or is_work(read.run)):
         try:
             async for each in _told_by_model(resources, due, model, read):
                 told = told.joined(each)

@@ -25,6 +25,7 @@ from ireneo.lessons.lessons import (
     best_worded,
     cues_to_read,
     is_in_sight,
+    merged_checks,
     projects_of,
     quotes,
     share_of,
@@ -34,7 +35,7 @@ from ireneo.lessons.lessons import (
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
 from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each, says_the_same
 from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import merged_rulings, reach
+from ireneo.lessons.rulings import merged_rulings, reach, without_wishes_told
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -131,7 +132,8 @@ def lessons(
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
     mine = [each for each in records if is_open(opened, projects_of(each))]
     told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
-    chosen = without_remedies_told(merged_rulings([each for each in told if each.state == "active"]))
+    active = merged_checks([each for each in told if each.state == "active"])
+    chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
     chosen += [each for each in mine if each.state != "active"]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}

@@ -19,6 +19,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Instructions
 from ireneo.language.words import sentences
 from ireneo.lessons.commands import main_step, shell_steps
+from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import limited
 from ireneo.lessons.rulings import ruling_cue
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
@@ -45,6 +46,10 @@ CATEGORIES: Mapping[LessonKind, Category] = {
 }
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
 """Claims that name something of the project or its tools; a number alone does not."""
+_SUPPOSES = lazy_re(lambda: rf"(?<!\w){either(topic(Instructions).supposes)}", re.I)
+_TASK_RUNNERS = frozenset("bun deno just mise npm pnpm yarn".split())
+_ECHOED = lazy_re(r"^(?:\[[\w:.-]{1,40}\] )?[$>] (\S[^\n]{1,300})$", re.M)
+"""A command that a task runner says that it runs: `[test] $ go test ./...`."""
 _ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
 _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 _SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
@@ -96,8 +101,9 @@ class Witness:
 
     @cached_property
     def done(self) -> SourceIndex:
-        """Every call of the run, and everything that was said: not the outputs."""
-        return SourceIndex([*(call_text(step.call) for step in self.steps), *self._spoken])
+        """Every call of the run, what its task runners say that they run, and everything that was said: no outputs."""
+        echoed = (line for step in self.steps if _runs_tasks(step) for line in _ECHOED.findall(step.output))
+        return SourceIndex([*(call_text(step.call) for step in self.steps), *echoed, *self._spoken])
 
     @cached_property
     def _spoken(self) -> list[str]:
@@ -157,7 +163,7 @@ class Taught(Struct, frozen=True, kw_only=True):
 def hold(said: LessonSaid, witness: Witness) -> Taught:
     """Verify a lesson against its run."""
     why, whose = quoted_reason(said.why, witness)
-    first = _fault(said, whose, witness)
+    first = _fault(said, why, whose, witness)
     if first:
         return Taught(complaints=(first,))
     left = strike(said.lesson, witness.grounds)
@@ -186,10 +192,12 @@ def _opening(text: str) -> list[str]:
     return text.split()[:2]
 
 
-def _fault(said: LessonSaid, whose: str, witness: Witness) -> str:
+def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
     """The reason to refuse the whole lesson; empty for none."""
     if error_text(said.lesson):
         return "It is an error text, and no lesson."
+    if said.kind != "fact" and only_supposed(why, whose):
+        return "The sentence in `why` is a guess; quote what a call proved, or leave the lesson out."
     if len(said.lesson.split()) > MOST_WORDS:
         return f"It has more than {MOST_WORDS} words."
     if said.kind == "ruling" and whose != "user":
@@ -211,6 +219,11 @@ def quoted_reason(why: str, witness: Witness) -> tuple[str, str]:
     if witness.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, witness):
         return said, "agent"
     return "", ""
+
+
+def only_supposed(why: str, whose: str) -> bool:
+    """Whether the agent only supposes what a quoted reason says."""
+    return whose == "agent" and _SUPPOSES.search(why) is not None
 
 
 def limits_of(said: LessonSaid) -> str:
@@ -299,6 +312,13 @@ def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
             met, failed = met + 1, failed + each.failed_itself
     named = SourceIndex([why]).holds(trap)
     return trigger if named or (said.kind == "trap" and 2 * failed > met) else None
+
+
+def _runs_tasks(step: Step) -> bool:
+    """Whether a call starts a task of a task runner, which prints the commands that it runs."""
+    main = main_step(command_of(step.call))
+    program, _, task = main.name.partition(" ") if main is not None else ("", "", "")
+    return bool(task) and (program in programs().tasks or program in _TASK_RUNNERS)
 
 
 def _steps_into(step: Step, trigger: Trigger) -> bool:

@@ -156,6 +156,7 @@ class OwnWords(Topic, frozen=True, kw_only=True):
 
     persons: Row = ()  # Pronouns of the first and second person
     begging: Row = ()
+    announced_below: Row = ()  # At the end of a line: somebody else's words follow
     announces: Row = ()  # In a line that ends in a colon: somebody else's words follow
     reports: Row = ()  # Headings of the parts of a bug report
     steps: Row = ()  # In a line before a list: its items are tasks to do once
@@ -294,12 +295,8 @@ class Binding(Topic, frozen=True, kw_only=True):
     wants_rather: Row = ()  # Anywhere: what is wanted instead of something else
     cites: Row = ()  # Anywhere: a document that contains the rules
     breaches: Row = ()  # At the beginning of a clause: a rule was broken, or must be kept
-    left_out: Row = ()  # At the beginning of a clause: it asks why the agent did not do something
-    # At the beginning of a question: it asks why one thing was done instead of another, or before it
-    out_of_turn: Row = ()
     does_itself: Row = ()  # At the beginning of a clause: what only the speaker does
     staged: Row = ()  # Anywhere: the stage of the project
-    mistaken: Row = ()  # At the beginning of a clause: the agent mistakes one thing for another
     is_such: Row = ()  # At the beginning of a clause: what the project is
     refutes: Row = ()  # Anywhere: what was said is invented
     denied: Row = ()  # Anywhere: something is not so
@@ -317,6 +314,16 @@ class Binding(Topic, frozen=True, kw_only=True):
     halts: Row = ()  # At the beginning of a clause: an answer is wanted now, and no work
     from_now: Row = ()  # Anywhere in an order: it holds from now on
     of_layout: Row = ()  # Anywhere: where on a screen something is
+    limits_edit: Row = ()  # At the beginning: what the edit at hand is not to touch
+    of_display: Row = ()  # Anywhere: how a product looks
+    each_time: Row = ()  # Anywhere in an order: how often it is to be followed
+    when_making: Row = ()  # At the beginning: what holds when things of a kind are made
+    of_all_work: Row = ()  # Behind the verb of an order: things of a kind that developers make, without an article
+    records: Row = ()  # At the beginning: it asks that what follows be written down as a rule
+    leans: Row = ()  # At the beginning of a clause: what the next one depends on
+    wonders: Row = ()  # At the beginning of a clause: its speaker isn't sure
+    though: Row = ()  # At the beginning of a clause: it only joins it to the one before
+    wishes_not: Row = ()  # At the beginning of an order: what the speaker would rather not do
 
 
 class Wishes(Topic, frozen=True, kw_only=True):
@@ -545,6 +552,7 @@ class Instructions(Topic, frozen=True, kw_only=True):
     worded: Row = ()
     addressed: Row = ()  # It speaks to a model; here a blank is a blank
     orders: Row = ()  # It requests something, or says what must be so
+    supposes: Row = ()  # It is a guess
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):

@@ -35,6 +35,10 @@ FULL = 5
 """Content words of a correction that may refer to something said before."""
 GRANTED = 0.75
 """The weight that a sentence gains if the agent said that the user was right."""
+SHORT = 20
+"""Words of a fact that is stated about a whole kind; a description has more."""
+FEWEST, MOST_WORDS = 5, 40
+"""Words of an order that counts where several requests repeat it."""
 NAMED = 1.5
 """The weight that it gains if it was said about a command, or names one."""
 ORDERED = 2.0
@@ -85,11 +89,8 @@ _EVER = _anywhere(lambda: _words().ever)
 _WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
 _CITES = _anywhere(lambda: _words().cites)
 _BREACHES = _begins(lambda: _words().breaches)
-_LEFT_OUT = _begins(lambda: _words().left_out)
-_OUT_OF_TURN = _begins(lambda: _words().out_of_turn)
 _DOES_ITSELF = _begins(lambda: _words().does_itself)
 _STAGED = _anywhere(lambda: _words().staged)
-_MISTAKEN = _begins(lambda: _words().mistaken)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
 _HAS_IT = _anywhere(lambda: _words().has_it)
@@ -116,6 +117,16 @@ _TOLD_BEFORE = _anywhere(lambda: _words().told_before)
 _HALTS = _begins(lambda: _words().halts)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
+_OF_DISPLAY = _anywhere(lambda: _words().of_display)
+_LEANS = _begins(lambda: _words().leans)
+_EACH_TIME = _anywhere(lambda: _words().each_time)
+_WHEN_MAKING = _begins(lambda: _words().when_making)
+_OF_ALL_WORK = _begins(lambda: _words().of_all_work)
+_LIMITS_EDIT = _begins(lambda: _words().limits_edit)
+_RECORDS = _begins(lambda: _words().records)
+_WONDERS = _begins(lambda: _words().wonders)
+_LEADING_JOIN = lazy_re(lambda: rf"\A(?:{either(_words().though)}\b[\s,]*)+", re.I)
+_WISHES_NOT = _begins(lambda: _words().wishes_not)
 _POLITE = _begins(lambda: topic(Rulings).polite)
 _NO_FIRST = lazy_re(lambda: rf"\W*{either(topic(Rulings).no)}\b", re.I)
 _OURS = _anywhere(lambda: topic(Rulings).ours)
@@ -129,14 +140,14 @@ _POINTS_TO_IT = lazy_re(
     lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}{either(_words().conditions)}\b",
     re.I,
 )
+_POLITE_ALL = lazy_re(lambda: rf"\A{either(_words().requests)} ?(?:please )?", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
-_CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
+_CUT_OFF = lazy_re(r"[^(\n]{0,400}\)")
 """The end of a parenthesis, without its beginning."""
 _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
 _NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}/|https?://)?\w[\w.-]{0,60}/\w|\.\./\w")
 """A name in code."""
-_SHORT_NAME = lazy_re(r"Q\s?:\s*", re.I)
 
 
 def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
@@ -155,8 +166,6 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     command = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
     if command and any(map(refuses_for_good, said)):
         return True
-    if about is not None and any(_REMINDS.match(each) and not of_task(each) for each in said):
-        return True
     refused = (command and about is not None and about[0][4:5].isalnum()) or named
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # It is a task.
@@ -164,6 +173,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
         halts = any(_HALTS.match(_without_lead(part)) for part in _parts(each))
         if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
             continue
+        if _OF_DISPLAY.search(each) or ": - " in each:
+            continue  # How a product looks, or a list of what it does.
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *_parts(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
@@ -173,18 +184,107 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
             enough = refused or _tells_enough(part, conceded=conceded)
             if form > 0 and speaks >= STANDS and enough and (refused or not of_task(part) or _LASTS.search(part)):
                 return True
+    return any(map(binds_work, said))
+
+
+def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
+    """`ruling` without the clauses at its beginning that are of the task, and a last one that only wonders.
+
+    “Let's take the first two, we always want a checked id” is “we always want a checked id”. What is left out binds
+    nobody and says nothing that the rest needs; where the rest isn't general by itself, `ruling` is returned as it is.
+    """
+    if _NO_FIRST.match(ruling):
+        return ruling
+    aside = _ASIDE.search(ruling)
+    if aside is not None and _is_question(_ASIDE.sub("", ruling)) and stands_alone(aside[1], conceded=conceded):
+        return aside[1]
+    first = next(iter(sentences(ruling)), "")
+    ends = [0, *(found.end() for found in _CLAUSE.finditer(first))]
+    for start in reversed(ends[1:] if ruling.startswith(first) else ()):
+        cut = ruling[start:]
+        clauses = [first[one:other] for one, other in pairwise([each for each in ends if each <= start])]
+        if all(map(_is_of_no_use, clauses)) and stands_alone(cut, conceded=conceded):
+            ruling = cut
+            break
+    plain = _LEADING_JOIN.sub("", ruling)
+    ruling = plain if stands_alone(plain, conceded=conceded) else ruling
+    last = max((found.start() for found in _CLAUSE.finditer(ruling)), default=0)
+    tail = _CLAUSE.sub("", ruling[last:], count=1)
+    wonders = last > 0 and _WONDERS.match(_LEADING_JOIN.sub("", tail)) is not None
+    return ruling[:last] if wonders and stands_alone(ruling[:last], conceded=conceded) else ruling
+
+
+def _is_of_no_use(clause: str) -> bool:
+    """Whether a clause is about the task, disputes something or names nothing, and states no condition."""
+    if _LEANS.match(clause) or _CASES.search(clause) or binding(clause) >= ORDERED:
+        return False
+    return of_task(clause) or bool(_DISPUTES.search(clause)) or _telling(clause) < LEAST
+
+
+def binds_work(sentence: str) -> bool:
+    """Whether a sentence of a request rules on how all work is done, and not on what this request asks for.
+
+    It forbids, prefers or orders something of a whole kind of things that developers make (“keep functions testable”,
+    but not “write tests for the parser”); it orders a step of the work each time; or it says what holds when such
+    things are made.
+    """
+    if _is_to_be_recorded(sentence):
+        return True
+    if _is_question(sentence) or of_task(sentence) or any(map(_is_unfit, (sentence, *_parts(sentence)))):
+        return False
+    each_time = _EACH_TIME.search(sentence) and _PROCESS.search(sentence) and _telling(sentence) >= LEAST
+    if each_time and (begins_with_order(sentence) or _LEANS.match(sentence)):
+        return True
+    if _WHEN_MAKING.match(_without_lead(sentence)):
+        return True
+    for clause in (_bare_of_asides(sentence), *_parts(sentence)):
+        body = _without_lead(clause)
+        for each in (clause, body):
+            found = _BANS.match(each) or _PREFERS.match(each) or _USES.match(each)
+            named = _telling(each) >= (1 if _BANS.match(each) else LEAST)
+            if found and named and _OF_ALL_WORK.match(each[found.end() :].strip()):
+                return True
     return False
+
+
+def _is_unfit(clause: str) -> bool:
+    body = _without_lead(clause)
+    return bool(
+        _HALTS.match(body)
+        or _REQUESTS.match(body)
+        or _WISHES_FOR.search(clause)
+        or _OF_DISPLAY.search(clause)
+        or _WEIGHS.search(clause)
+        or _CASES.search(clause)
+    )
+
+
+def is_of_display(sentence: str) -> bool:
+    """Whether a sentence says how a product looks."""
+    return _OF_DISPLAY.search(sentence) is not None
+
+
+def limits_edit(sentence: str) -> bool:
+    """Whether a sentence says what the edit at hand is not to touch, and no more."""
+    return _LIMITS_EDIT.match(sentence) is not None
+
+
+def orders_something(sentence: str) -> bool:
+    """Whether a sentence of a request is an order that names something, in a form that people repeat."""
+    words = len(sentence.split())
+    fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not of_task(sentence)
+    return fit and not is_pasted(sentence) and begins_with_order(sentence) and not _REQUESTS.match(sentence)
 
 
 def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
     """Whether one of these sentences is general by its form alone, whatever its weight."""
     for at, each in enumerate(said):
         before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
-        if is_pasted(each) or _CUT_OFF.match(each):
+        if is_pasted(each) or _CUT_OFF.match(each) or _OF_DISPLAY.search(each) or ": - " in each:
             continue
         if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
             return True
-        if _is_corrected(each, after, conceded) or _is_staged(each, before, after):
+        if _is_staged(each, before, after) or _is_to_be_recorded(each):
             return True
         if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
             return True
@@ -222,8 +322,9 @@ def binding(sentence: str, *, before: str = "") -> float:
     if _WEIGHS.search(said):
         return 0.0
     parts = _parts(sentence)
-    # A clause behind a case of the program is about that case.
-    clauses = [each for at, each in enumerate(parts) if not (at and _CASES.match(_without_lead(parts[at - 1])))]
+    # What follows upon a case of the program is about that case.
+    case = next((at for at, each in enumerate(parts) if _CASES.match(_without_lead(each))), len(parts))
+    clauses = parts[: case + 1]
     follows = _is_telling(before)
     if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
         return ORDERED
@@ -266,11 +367,8 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
         return True
-    if (found := _LEFT_OUT.match(body)) is not None:
-        missed = body[found.end() :].strip()
-        return _telling(missed) > LEAST and not _VAGUE.match(_FIRST_WORD.sub("", missed))
     if asked:
-        return conceded and _blames_habit(said)
+        return False
     return _takes_back(said, conceded) or (not _WEIGHS.search(said) and _says_how_it_is(said, body))
 
 
@@ -310,9 +408,12 @@ def _is_duty(body: str) -> bool:
 
 def _takes_back(said: str, conceded: bool) -> bool:
     """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
+    place = _HAS_IT.match(_without_lead(said))
+    if place is not None and _NAMED.search(said, place.end() - 1):
+        return True
     if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
         return True
-    return bool(conceded and _CONTRADICTS.match(said)) and len(_parts(said)) > 1 and _telling(said) > LEAST
+    return bool(conceded and _CONTRADICTS.match(said) and _NAMED.search(said)) and _telling(said) >= LEAST
 
 
 def _says_how_it_is(said: str, body: str) -> bool:
@@ -329,11 +430,11 @@ def _says_how_it_is(said: str, body: str) -> bool:
     return bool(_IS_SUCH.match(body)) and len(_parts(said)) > 1 and _telling(said) >= FULL
 
 
-def _is_corrected(sentence: str, after: str, conceded: bool) -> bool:
-    """Whether a sentence says what the agent is wrong about, and why."""
-    if not (_MISTAKEN.match(sentence) or _MISTAKEN.match(_without_lead(sentence))) or _is_question(sentence):
-        return False
-    return (conceded or bool(_CAUSES.search(f"{sentence} {after}"))) and _telling(sentence) > LEAST
+def _is_to_be_recorded(sentence: str) -> bool:
+    """Whether a sentence asks that a rule be written down, and says which."""
+    asked = _POLITE_ALL.sub("", _without_lead(sentence))
+    found = _RECORDS.match(asked)
+    return found is not None and _telling(asked[found.end() :]) >= LEAST
 
 
 def _is_staged(sentence: str, before: str, after: str) -> bool:
@@ -353,12 +454,12 @@ def _lasts(clause: str, then: str) -> bool:
     body = _without_lead(clause)
     found = _LASTS.match(body)
     if found is None:
-        return _FROM_NOW.search(body) is not None and _begins_with_order(_FROM_NOW.sub("", body))
+        return _FROM_NOW.search(body) is not None and begins_with_order(_FROM_NOW.sub("", body))
     order = body[found.end() :].strip() or then
-    return _forbids(order) or _prefers(order) or _begins_with_order(order)
+    return _forbids(order) or _prefers(order) or begins_with_order(order)
 
 
-def _begins_with_order(clause: str) -> bool:
+def begins_with_order(clause: str) -> bool:
     """Whether a clause begins with a word for an act, and names something."""
     clause = _without_lead(clause)
     words = [word.lower() for word in WORD.findall(clause)]
@@ -383,19 +484,13 @@ def _wants_to_be_told(sentence: str) -> bool:
     return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
 
 
-def _blames_habit(question: str) -> bool:
-    """Whether a question criticises how work is done."""
-    said = _without_lead(_SHORT_NAME.sub("", question, count=1))
-    return bool(_OUT_OF_TURN.match(said) or (_HABITS.match(said) and _PROCESS.search(said)))
-
-
 def _wants_none(clause: str, after: str) -> bool:
     """Whether a clause rejects a kind of thing: “we don't want generated files under version control”."""
     body = _without_lead(clause)
-    if (found := _REFUSES.match(body)) is None:
+    if (found := _REFUSES.match(body)) is None or of_task(body):
         return False
     words = [each.rstrip("'’") for each in WORD.findall(body[found.end() :])]
-    if len(words) < LEAST or _telling(body) < LEAST:
+    if len(words) < LEAST or _telling(body) < LEAST or _VAGUE.match(" ".join(words)):
         return False
     if _REFUSES_ONE.match(body) and _JUDGES.match(_without_lead(after)):
         return True
@@ -414,6 +509,16 @@ def is_senseless(clause: str) -> bool:
     """Whether a clause says that a way of working is pointless."""
     body = _without_lead(clause)
     return bool(_SENSELESS.match(body) and _PROCESS.search(body))
+
+
+def lacks_subject(sentence: str) -> bool:
+    """Whether a sentence says how something is done that only the text before it names: “not as X, but as Y”."""
+    return _INSTEAD_OF.match(sentence) is not None
+
+
+def points_nowhere(sentence: str) -> bool:
+    """Whether a sentence begins with “it” or “this” and names its subject: “it makes no sense to …”, “this is a …”."""
+    return is_senseless(sentence) or bool(_IS_SUCH.match(_without_lead(sentence)))
 
 
 def _is_question(sentence: str) -> bool:
@@ -437,6 +542,10 @@ def _forbids(clause: str) -> bool:
     for each in (clause, _without_lead(clause)):
         if (banned := _BANS.match(each)) is not None:
             return not _is_vague(each[banned.end() :].strip())
+        if _WISHES_NOT.match(each):
+            return bool(
+                _PROCESS.search(each) or _STEADY.search(each)
+            )  # Of a program's users it is a wish for a feature.
     return False
 
 
@@ -474,7 +583,12 @@ def _states(clause: str, reason: bool) -> bool:
 def _of_a_kind(clauses: Sequence[str]) -> bool:
     """Whether a sentence begins with a norm for a whole kind."""
     bodies = (_without_lead(each) for each in clauses)
-    return any(_KINDS.match(body) and (_HOLDS.search(body) or _NORMS.search(body)) for body in bodies)
+    return any(_KINDS.match(body) and (_NORMS.search(body) or _holds_shortly(body)) for body in bodies)
+
+
+def _holds_shortly(clause: str) -> bool:
+    """Whether a clause states a fact in few words: a long one is a description."""
+    return _HOLDS.search(clause) is not None and len(clause.split()) <= SHORT
 
 
 def _is_contrast(sentence: str) -> bool:

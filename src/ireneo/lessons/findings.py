@@ -270,6 +270,9 @@ def facts(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[O
     return [*own, *_not_enough(material, run)]
 
 
+PASSES = "<passes> "
+"""Prefix of the cues of checks that fail on what the tests have passed."""
+RUN_BOTH = "run both before it is done."
 _MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|restore|cherry-pick|apply|revert)\b")
 
 
@@ -295,9 +298,9 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
 def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
     messages = {message.id: message for message in material.messages}
     sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
-    text = f"`{passed.shown}` passes where `{failed.shown}` fails: run both before it is done."
+    text = f"`{passed.shown}` passes where `{failed.shown}` fails: {RUN_BOTH}"
     return Observation(
-        cue=f"<passes> {plain_name(failed.program)}",
+        cue=f"{PASSES}{plain_name(failed.program)}",
         category="failure",
         session=material.session,
         project=material.project,

@@ -6,6 +6,7 @@ runs are learned from makes no difference. Only a claim that would save a later 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -14,7 +15,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.binding import is_pasted, stands_alone
+from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
+from ireneo.lessons.findings import PASSES, RUN_BOTH
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -29,8 +31,8 @@ from ireneo.lessons.observe import (
     occasion_of,
     plain_name,
 )
-from ireneo.lessons.rulings import CONCEDED, ruling_words
-from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, Trigger, is_ruling
+from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, ruling_words
+from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
@@ -55,7 +57,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     last: datetime | None = None
     """When a run showed it last; None without times in the logs."""
     is_said: bool = False
-    """Whether it is a ruling, which is said, not seen."""
+    """Whether users said it, as a ruling or a wish: that is said, not seen."""
 
     @property
     def words(self) -> str:
@@ -80,7 +82,7 @@ def standing_of(observations: Sequence[Observation]) -> Standing:
         runs=len(shown),
         met=len(seen),
         last=max((each.at for each in shown if each.at is not None), default=None),
-        is_said=any(is_ruling(each.cue) for each in shown),
+        is_said=any(is_said(each.cue) for each in shown),
     )
 
 
@@ -109,15 +111,17 @@ def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, floa
 def without_copies(observations: Iterable[Observation]) -> list[Observation]:
     """What users said, without what is from the same message of another run.
 
-    A session that was resumed or exported again has its first messages in common with another: their ids are the same,
-    since an id depends on all messages before. So has one that a program opened with the same words.
+    A session that was resumed or exported again has messages in common with another: their ids are the same, since an
+    id depends on all messages before, or at least their words and the user's words before them. So has a session that a
+    program opened with the same words.
     """
     heard: set[str] = set()
     out: list[Observation] = []
     for each in sorted(observations, key=lambda one: one.session):
-        if not is_said(each.cue) or heard.isdisjoint(each.sources):
+        names = {*each.sources, each.conditions.get(HEARD_AS, "")} - {""}
+        if not is_said(each.cue) or heard.isdisjoint(names):
             out.append(each)
-        heard.update(each.sources)
+        heard |= names
     return out
 
 
@@ -157,7 +161,7 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, IN_SIGHT)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, HEARD_AS, IN_SIGHT)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -221,7 +225,11 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but one that was said once may concern its task only. A model was asked whether it does.
-        again = sum(bool(each.held) for each in observations) >= TWICE and not is_pasted(best.text)
+        of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
+        often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
+        again = often and not (is_pasted(best.text) or is_of_display(best.text) or limits_edit(best.text))
+        if of_request and not best.cue.startswith(MODEL):
+            return again
         conceded = CONCEDED in best.conditions
         alone = stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
         return best.cue.startswith(MODEL) or again or alone
@@ -355,6 +363,41 @@ def without_remedies_told(records: Sequence[Record]) -> list[Record]:
     gone = {each.id for group in told.values() for each in group}
     out = [each for each in records if each.id not in gone]
     return [_with_evidence(each, told[each.id]) if each.id in told else each for each in out]
+
+
+ASKED_CHECKS = f"{ASKED}checks"
+_PASSES_WHERE = lazy_re(rf"(`[^`]+` passes) where (`[^`]+`) fails: {re.escape(RUN_BOTH)}")
+
+
+def merged_checks(records: Sequence[Record]) -> list[Record]:
+    """Merge the checks that fail where the same tests of a project pass into the one that most runs showed."""
+    groups: list[list[Record]] = []
+    for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
+        passes, here = _passing(each), projects_of(each)
+        same = [group for group in groups if passes and passes == _passing(group[0])]
+        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
+        groups.append([each]) if group is None else group.append(each)
+    told = [_as_one_check(group) if len(group) > 1 else group[0] for group in groups]
+    checked = [projects_of(each) for each in told if each.cue.startswith(PASSES)]
+    # That users ask for the checks says no more than which checks are to be run.
+    return [
+        each
+        for each in told
+        if each.cue != ASKED_CHECKS or is_kept(each) or not any(map(projects_of(each).intersection, checked))
+    ]
+
+
+def _passing(record: Record) -> str:
+    """The tests that pass where another check fails; empty of other lessons, and of one that the user kept."""
+    found = _PASSES_WHERE.fullmatch(record.text) if record.cue.startswith(PASSES) and not is_kept(record) else None
+    return found[1] if found else ""
+
+
+def _as_one_check(group: Sequence[Record]) -> Record:
+    failing = [found[2] for each in group if (found := _PASSES_WHERE.fullmatch(each.text))]
+    several = f"{', '.join(failing[:-1])} or {failing[-1]}"
+    text = f"{_passing(group[0])} where {several} fails: {RUN_BOTH.replace('both', 'all of them')}"
+    return replace(_with_evidence(group[0], group[1:]), text=text)
 
 
 def _with_evidence(record: Record, others: Sequence[Record]) -> Record:

@@ -61,7 +61,7 @@ _PROCESS = _anywhere(lambda: _words().process)
 _ORDERS = lazy_re(lambda: either(_words().orders), re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
-PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
+PASTED = lazy_re(r"\(Y\)es/|[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """Marks of text that was pasted from a program or a list."""
 _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)

@@ -9,7 +9,7 @@ particulars of the task.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -18,8 +18,18 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Rulings
-from ireneo.lessons.binding import is_senseless, refuses_for_good, stands_alone
-from ireneo.lessons.observe import MOST_SOURCES
+from ireneo.lessons.binding import (
+    begins_with_order,
+    binds_work,
+    from_where_it_binds,
+    lacks_subject,
+    limits_edit,
+    orders_something,
+    points_nowhere,
+    refuses_for_good,
+    stands_alone,
+)
+from ireneo.lessons.observe import ASKED, MOST_SOURCES
 from ireneo.lessons.rule_weights import (
     ABOUT,
     LEAST,
@@ -34,9 +44,9 @@ from ireneo.lessons.rule_weights import (
     of_task,
     weight,
 )
-from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
+from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
+from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import STRONG, OwnSentence, binding_strength, in_context, lifts_in, own_words, points_back
@@ -48,6 +58,9 @@ WHOLE = 300
 MOSTLY = 3
 """At least a third of such a message has to be a ruling."""
 LONGEST = 320
+FEW_WORDS = 5
+BESIDE = 2
+"""In a message so many times as long, a ban on changing something limits what else the message asks for."""
 MOST = 4
 """Rulings of one message."""
 DENIED = 1.0
@@ -85,11 +98,15 @@ def rulings(material: RunMaterial) -> list[Observation]:
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
-        for found in (*_found(said, works=works), *_put_in(said, works=works)):
+        for found in (*_found(said, works=works), *_put_in(said, works=works), *_in_request(said, works=works)):
             _take_in(out, _observation(material, said, found))
         if not said.opening:
             _withdraw(out, material, said)
     return list(out.values())
+
+
+OF_REQUEST = "of a request"
+"""The condition of an order that stands in a request, and may be of its task."""
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True):
@@ -99,6 +116,8 @@ class FoundRuling(Struct, frozen=True, kw_only=True):
     tells: bool
     """It names its subject."""
     why: str
+    repeatable: bool = False
+    """It stands in a request, and is told where several requests repeat it."""
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
@@ -115,14 +134,22 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     whole = " ".join(said.text.split())
     if not any(mark >= RULES for mark in marks):
         # Its sentences may bind together, if none does alone.
-        alone = works and own and not said.opening and len(whole) <= WHOLE and not lifts_in(whole, replaces=False)
+        edits = any(limits_edit(each.text) for each in own)
+        alone = (
+            works
+            and own
+            and not said.opening
+            and not edits
+            and len(whole) <= WHOLE
+            and not lifts_in(whole, replaces=False)
+        )
         together = " ".join(each.text for each in own)
         binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
         return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
-        ruling = _without_steps(own, marks, said) or own
+        ruling = _without_steps(own, marks, said) or _without_question(own)
         text = " ".join(each.text for each in ruling)
         return [FoundRuling(text=text, tells=_tells(ruling[0], text), why=_why(text, ruling))]
     out: list[FoundRuling] = []
@@ -131,10 +158,12 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         if marks[place] < RULES:
             place += 1
             continue
-        text, end = in_context(own[place]), place + 1
+        alone = stands_alone(from_where_it_binds(own[place].text))
+        text, end = own[place].text if alone else in_context(own[place]), place + 1
         # The next sentence belongs to it if it rules as well or gives a reason, or if this one is a bare no.
         while end < len(own) and (
-            (own[end].near and (marks[end] >= RULES or _REASON.match(own[end].text))) or len(stems_of(text)) < FEW
+            (own[end].near and _goes_on(own[end].text, marks[end], own[end - 1].text))
+            or (len(stems_of(text)) < FEW and not alone)
         ):
             longer = f"{text} {own[end].text}"
             if len(longer) > LONGEST:
@@ -142,6 +171,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             text, end = longer, end + 1
         out.append(FoundRuling(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
         place = end
+    out.sort(key=lambda each: not stands_alone(each.text, conceded=said.conceded))
     return out[:MOST]
 
 
@@ -153,27 +183,54 @@ def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: Use
     alone = [place for place, each in enumerate(own) if stands_alone(each.text, conceded=said.conceded)]
     places = alone or [place for place, mark in enumerate(marks) if mark >= RULES]
     first, end = places[0], places[-1] + 1
-    while first > 0 and _rules_as_well(own[first - 1].text, marks[first - 1]):
+    while first > 0 and _rules_as_well(own[first - 1].text, marks[first - 1], own[first].text):
         first -= 1
-    while end < len(own) and _goes_on(own[end].text, marks[end]):
+    while end < len(own) and _goes_on(own[end].text, marks[end], own[end - 1].text):
         end += 1
     ruling = own[first:end]
-    if points_back(ruling[0]) or joins(ruling[0].text) or len(stems_of(ruling[0].text)) < FEW:
+    begins = from_where_it_binds(ruling[0].text)
+    if (points_back(ruling[0]) and not points_nowhere(begins)) or joins(begins):
         return ()
     text = " ".join(each.text for each in ruling)
-    return ruling if stands_alone(text, conceded=said.conceded) else ()
+    return ruling if _is_clear(begins) and stands_alone(text, conceded=said.conceded) else ()
 
 
-def _rules_as_well(sentence: str, mark: float) -> bool:
-    return mark >= RULES and len(stems_of(sentence)) >= FEW and not of_task(sentence) and not sentence.endswith("?")
+def _is_alternative(sentence: str) -> bool:
+    """Whether a sentence says in a few words what to do instead: “go back to the pool”."""
+    few = len(sentence.split()) <= FEW_WORDS and not sentence.endswith("?")
+    return few and not of_task(sentence) and not wish_kind(sentence) and begins_with_order(sentence)
 
 
-def _goes_on(sentence: str, mark: float) -> bool:
+def _is_clear(sentence: str) -> bool:
+    """Whether a sentence names its subject: in few words only a whole kind, and not the one that was spoken of."""
+    if len(stems_of(sentence)) >= FEW:
+        return True
+    of_one = any(word in _words().definite for word in sentence.lower().split())
+    return not of_one and stands_alone(sentence)
+
+
+def _without_question(own: Sequence[OwnSentence]) -> Sequence[OwnSentence]:
+    """The sentences of a message without the questions at its end, unless it has nothing else."""
+    end = max((at for at, each in enumerate(own, 1) if not each.text.endswith("?")), default=len(own))
+    return own[:end]
+
+
+def _rules_as_well(sentence: str, mark: float, beside: str) -> bool:
+    """Whether a sentence rules on the same as the one `beside` it, or is a ruling of its own."""
+    if mark < RULES or len(stems_of(sentence)) < FEW or of_task(sentence) or sentence.endswith("?"):
+        return False
+    if joins(sentence) and not stands_alone(from_where_it_binds(sentence)):
+        return False
+    return bool(stems_of(sentence) & stems_of(beside)) or stands_alone(sentence)
+
+
+def _goes_on(sentence: str, mark: float, before: str) -> bool:
     """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short."""
     return (
-        _rules_as_well(sentence, mark)
+        _rules_as_well(sentence, mark, before)
         or bool(_REASON.match(sentence))
         or (len(sentence.split()) < FEW and sentence.endswith("."))
+        or _is_alternative(sentence)
     )
 
 
@@ -186,6 +243,15 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
     return [FoundRuling(text=each, tells=True, why="") for each in bans]
 
 
+def _in_request(said: UserWords, *, works: bool) -> list[FoundRuling]:
+    """The orders in a request that may be of its task; who gives one with each request means it for all."""
+    if not (said.opening and works):
+        return []
+    own = (each for each in own_words(said.text) if each.personal and not each.step)
+    orders = [each.text for each in own if orders_something(each.text)]
+    return [FoundRuling(text=each, tells=True, why="", repeatable=True) for each in orders[:MOST]]
+
+
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """The weight of a sentence as a ruling, in its context."""
     sentence = own.text[:2_000].strip()
@@ -196,6 +262,8 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         return 0.0
     if said.chosen and said.about.startswith("`") and refuses_for_good(sentence):
         return RULES
+    if limits_edit(sentence) and len(said.text) > BESIDE * len(sentence):
+        return 0.0
     agreed = _TAG.search(sentence)
     if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."
@@ -203,7 +271,7 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     if said.opening or not works:
         # Most sentences of a task statement describe the task.
         told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
-        beyond = binds > STRONG or told
+        beyond = binds > STRONG or told or (works and binds_work(sentence))
         return RULES if own.personal and not hand and beyond else 0.0
     lifts = lifts_in(own.text, replaces=False)
     if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
@@ -225,10 +293,8 @@ def _tells(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    back = points_back(first) and not is_senseless(
-        _FILLERS.sub("", text)
-    )  # “It doesn't make sense to …” points nowhere.
-    return not (_NO.match(text) or joins(text) or back or len(stems_of(text)) < FEW)
+    back = points_back(first) and not points_nowhere(_FILLERS.sub("", text))
+    return not (_NO.match(text) or joins(text) or lacks_subject(text) or back or not _is_clear(text))
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
@@ -247,6 +313,7 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = _FILLERS.sub("", " ".join(found.text.split()), count=1)
+    text = from_where_it_binds(text, conceded=said.conceded)
     stems, trigger = stems_of(text), _trigger(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
     about = "" if trigger or tells else said.about
@@ -266,7 +333,11 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
         at=said.message.draft.at,
         held=1,
         text=told,
-        conditions={CONCEDED: "yes"} if said.conceded else {},
+        conditions={
+            HEARD_AS: said.heard_as,
+            **({CONCEDED: "yes"} if said.conceded else {}),
+            **({OF_REQUEST: "yes"} if found.repeatable else {}),
+        },
         way_out=_way_out(text),
         why=text if trigger else found.why,
         trigger=trigger,
@@ -314,16 +385,34 @@ def opposed(one: str, other: str) -> bool:
 def merged_rulings(records: Sequence[Record]) -> list[Record]:
     """Merge the memories that are one ruling in several wordings, with all their evidence.
 
-    The wording is the one that the user kept, or else the one that most runs used.
+    The wording is the one that the user kept, or else one that is clear by itself, and of these that of most runs.
     """
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
         own = [of_cue[cue] for cue in group]
-        alike = sorted(own, key=lambda each: (not is_kept(each), -len(each.sessions), -len(each.text), each.id))
+        alike = sorted(own, key=_by_wording)
         pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
         out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
     return out
+
+
+def _by_wording(record: Record) -> tuple[object, ...]:
+    clear = stands_alone(record.text) and "?" not in record.text
+    return not is_kept(record), not clear, -len(record.sessions), -len(record.text), record.id
+
+
+def without_wishes_told(records: Sequence[Record]) -> list[Record]:
+    """`records` without rulings that only say what a listed lesson about a repeated wish says already."""
+    told = {each.cue.removeprefix(ASKED) for each in records if each.cue.startswith(ASKED)}
+    return [each for each in records if is_kept(each) or not is_ruling(each.cue) or not _only_wishes(each.text, told)]
+
+
+def _only_wishes(ruling: str, told: Collection[str]) -> bool:
+    about = ABOUT.match(ruling)
+    said = [each.text.strip(" “”") for each in own_words(ruling[about.end() :] if about else ruling)]
+    others = [each for each in said if wish_kind(each) not in told]
+    return len(others) < len(said) and not stands_alone(" ".join(others))
 
 
 def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:

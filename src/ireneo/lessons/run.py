@@ -332,6 +332,8 @@ MODEL = "model: "
 """Prefix of the cues of claims in a model's words, which only a model observes again, and no rule."""
 LOGGED = "log: "
 """Prefix of the cues of claims from a log's own summary of its run."""
+HEARD_AS = "heard as"
+"""The condition of what a user said: a digest by which copies of a session are recognised."""
 RULING = "<ruling> "
 """Prefix of the cues of rulings, followed by the sorted stems of the subject."""
 

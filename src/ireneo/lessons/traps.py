@@ -359,11 +359,12 @@ def _got_over(
 ) -> tuple[frozenset[str], list[TriedCall]] | None:
     """The names written until the same command no longer failed with an error, and the calls that show it."""
     names: frozenset[str] = frozenset()
+    usual = frozenset().union(*fresh[:place])  # What the run writes anyway is no remedy.
     changes: list[TriedCall] = []
     for at in range(place + 1, min(place + 1 + _WITHIN, len(run))):
         each = run[at]
         if fresh[at]:
-            names |= fresh[at]
+            names |= fresh[at] - usual
             changes.append(each)
         if each.program == run[place].program:
             return (names, [*changes, each]) if names and fault not in each.faults else None

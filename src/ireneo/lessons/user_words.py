@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from itertools import pairwise
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.findings import PLACES
 from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
-from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.run import HEARD_AS, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.log.calls import was_refused, was_stopped
 from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
@@ -68,6 +69,8 @@ class UserWords(Struct, frozen=True, kw_only=True):
     about: str
     """Its subject: the call that it refuses, or what the agent said last."""
     about_source: MessageId | None
+    heard_as: str = ""
+    """A digest of its words and of what the user said before: the same in a copy of the session."""
 
 
 def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
@@ -92,7 +95,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
             if request is not None and not about and (reply is None or not reply.text.strip()):
                 # The agent said nothing since the user's last message.
                 about, about_source = _last_sentence(request)
-            request, reply, done = message, None, []
+            before_it, request, reply, done = request, message, None, []
             yield UserWords(
                 message=message,
                 text=without_recalled(draft.text),
@@ -101,6 +104,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                 conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
                 about=about,
                 about_source=about_source,
+                heard_as=_digest(before_it, draft.text),
             )
         for result in draft.results:
             stopped = stopped or (result.failed is not False and (was_refused(result.text) or was_stopped(result.text)))
@@ -119,8 +123,15 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                     conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
                     about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
                     about_source=source,
+                    heard_as=_digest(request, words),
                 )
         before = message
+
+
+def _digest(request: Message | None, words: str) -> str:
+    # The agent's words may differ: tools export them in several ways.
+    before = request.text if request is not None else ""
+    return blake2b("\0".join((before, words)).encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
@@ -211,6 +222,7 @@ LEAST_WORDS = 4
 _ACCEPTED = lazy_re(lambda: either(topic(Wishes).accepted), re.I)
 _UNWANTED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).unwanted)}", re.I)
 _WONDERED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).wondered)}", re.I)
+_HELP = frozenset({"--help", "-h", "--version"})
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
 
@@ -244,10 +256,17 @@ def asked_again(material: RunMaterial) -> list[Observation]:
                     held=1,
                     text=text,
                     why=plain,
+                    conditions={HEARD_AS: said.heard_as},
                     sources=ids,
                 )
             )
     return list(out.values()) if out and is_work(material) else []
+
+
+def wish_kind(sentence: str) -> str:
+    """The kind of wish that a sentence expresses; empty where it expresses none."""
+    found = _wish_in(" ".join(sentence.split()))
+    return found[0] if found else ""
 
 
 def refused_again(material: RunMaterial) -> list[Observation]:
@@ -258,7 +277,8 @@ def refused_again(material: RunMaterial) -> list[Observation]:
     tried: dict[str, list[Step]] = {}
     for step in run_steps(material):
         command = main_step(command_of(step.call)) if step.result is not None else None
-        if command is not None and command.name and command.name not in programs().looks_only:
+        looks = command is None or command.name in programs().looks_only or not _HELP.isdisjoint(command.words)
+        if command is not None and command.name and not looks:
             tried.setdefault(command.name, []).append(step)
     out: list[Observation] = []
     for name, calls in tried.items():
@@ -291,7 +311,14 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
     """
     short = len(said.split()) >= LEAST_WORDS and len(said) <= LONGEST
     # A sentence with a colon at its end is the heading of pasted text, and a numbered one an item of it.
-    if not short or said.endswith(":") or _ITEM.search(said) or not said.isprintable() or instruction_like(said):
+    if (
+        not short
+        or said.endswith(":")
+        or "**" in said
+        or _ITEM.search(said)
+        or not said.isprintable()
+        or instruction_like(said)
+    ):
         return None
     if said.endswith("?") and _WONDERED.search(said):
         return None

@@ -18,7 +18,7 @@ REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
 FACTS = PromptText(task="facts", version=2, max_tokens=6_000)
 """Facts that people state about themselves."""
 
-LESSONS = PromptText(task="lessons", version=2, max_tokens=3_000)
+LESSONS = PromptText(task="lessons", version=3, max_tokens=3_000)
 LESSONS_REPAIR = PromptText(task="lessons", text="repair", version=LESSONS.version, max_tokens=1_500)
 """Lessons from a run, and the repair of unsupported ones."""
 LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2_000)

@@ -132,6 +132,9 @@ _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
 _OWN = lazy_re(lambda: rf"\b{either((*topic(OwnWords).persons, *topic(OwnWords).begging))}\b", re.I)
 _ANNOUNCES = lazy_re(lambda: rf"\b{either(topic(OwnWords).announces)}\b", re.I)
+_ANNOUNCED_BELOW = lazy_re(lambda: rf"\b{either(topic(OwnWords).announced_below)}", re.I)
+_AT_END = 24
+"""Characters at the end of a line in which it says that something pasted follows."""
 _REPORTS = lazy_re(lambda: rf"{either(topic(OwnWords).reports)}\b", re.I)
 _STEPS = lazy_re(lambda: rf"\b{either(topic(OwnWords).steps)}\b", re.I)
 _OPTIONS = lazy_re(lambda: rf"\b{either(topic(OwnWords).options)}\b", re.I)
@@ -266,8 +269,10 @@ def _drop_announced(lines: list[_Line]) -> None:
             announced = False
         if announced or section:
             line.kind = "paste"
-        elif line.kind == "own" and line.text.rstrip().endswith(":") and _ANNOUNCES.search(line.text):
-            announced = True
+        elif line.kind == "own":
+            below = _ANNOUNCED_BELOW.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
+            document = document or below  # All of the rest is.
+            announced = below or bool(line.text.rstrip().endswith(":") and _ANNOUNCES.search(line.text))
 
 
 def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
