@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ireneo.context.assemble import Assembled
 from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes
 from ireneo.context.story_blocks import (
+    TOLD_CAST,
     TOLD_LIVE,
     TOLD_THREADS,
     block_weight,
@@ -72,11 +73,16 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 
 def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
     """The block with the cast and the place where the newest messages begin; None where nothing is known."""
-    room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
+    told = mostly_model_written(story.nodes)
+    share = TOLD_CAST if told else CAST_SHARE
+    room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes:
         return None
+    cast = teller.cast(story.nodes)
+    # What happened last stands in what a model wrote, and needs no line here.
+    cast = replace(cast, lately="") if told else cast
     # A name is data as well: it can neither begin a line nor a block of ours.
-    lines = [harmless(" ".join(line.split())) for line in say_cast(teller.cast(story.nodes), room, options.count)]
+    lines = [harmless(" ".join(line.split())) for line in say_cast(cast, room, options.count)]
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
