@@ -92,6 +92,12 @@ def test_a_word_that_begins_a_sentence_may_stand_there_in_another_form() -> None
         assert unknown(index, text)
 
 
+def test_a_number_in_words_is_known_as_it_stands() -> None:
+    index = StorySourceIndex(["Vera, you see hundreds and hundreds of sets of eyes."])
+    assert unknown(index, "Vera saw hundreds of eyes.") == []
+    assert unknown(index, "Vera saw thousands of eyes.") == ["thousands"]
+
+
 def test_one_of_several_is_known_where_all_of_them_are() -> None:
     index = StorySourceIndex(["The Carvers guard the gate."])
     assert unknown(index, "He spoke to a Carver at the gate.") == []

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from ireneo.language.words import other_language
 from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply, ThreadSaid
-from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, thread_id
+from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 
 # The passages of the sources, and which of them a sentence rests on.
 
@@ -166,6 +167,7 @@ CLAIMS_NAMED = 5
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
 """A sentence retells what was known if it shares the first share of its words with that, and less than the second
 with any passage that is to be told; a sentence of fewer words isn't looked at."""
+_LARGE_WORD = lazy_re(r"[^\W_a-zà-ÿ][^\W_]*(?:['’-][^\W_]+)*")
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -254,6 +256,8 @@ class StoryJudge:
         """What is wrong with one thread; empty where it may stand."""
         if not words_in(thread.text):
             return ["The thread says nothing."]
+        if thread.kind not in get_args(ThreadKind):
+            return [f"No thread is of the kind “{thread.kind}”."]
         found = self._ungrounded(thread.text, suspects)
         if found:
             found = self._ungrounded(thread.text, suspects, self._of_threads)
@@ -341,9 +345,9 @@ class StoryJudge:
         return self._manner.named and not self.evidence.has_name(role)
 
     def _is_person(self, name: str) -> bool:
-        # “The party” is no name: whom it means, the thread says.
-        described = name == name.casefold() and self.evidence.language != "de"
-        return described or name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(name)
+        # “The party” is no name, nor is “pet” in “Anselm's pet”: whom it means, the thread says.
+        large = name if self.evidence.language == "de" else " ".join(_LARGE_WORD.findall(name))
+        return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(large)
 
     @property
     def _english(self) -> bool:
@@ -439,12 +443,13 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     position = rests[0].position if rests else 0
     # Of twice the worth it outlasts one that is newer: the room for threads is the scarcest there is.
     weight = SURE * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
-    found = Thread(id=_NO_ID, kind=said.kind, text=text, who=who, whom=whom, weight=weight)
+    kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
+    found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
     # Rules know for certain where they found it.
     known = next((other for other in offline.opened if other.source and _alike(found, other)), None)
     if known is not None:
         source, position, weight = known.source, known.position, max(weight, known.weight)
-    return replace(found, id=thread_id(said.kind, text, source), position=position, source=source, weight=weight)
+    return replace(found, id=thread_id(kind, text, source), position=position, source=source, weight=weight)
 
 
 def _closed(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
@@ -176,8 +177,13 @@ def _words(part: Part) -> str:
     return part.text.strip() if isinstance(part, (Text, Result)) else ""
 
 
-def passages(spoken: Sequence[Spoken], parts: Sequence[Summary]) -> list[StoryPassage]:
-    """What sentences may rest on: the lines and threads of `parts`, and after them each speech."""
+def passages(
+    spoken: Sequence[Spoken], parts: Sequence[Summary], played: Mapping[str, str] = MappingProxyType({})
+) -> list[StoryPassage]:
+    """What sentences may rest on: the lines and threads of `parts`, and after them each speech.
+
+    A speech is its author's, and that of the character whom they play.
+    """
     out = [
         StoryPassage(text=text, position=line.position, sources=line.sources)
         for part in parts
@@ -191,7 +197,8 @@ def passages(spoken: Sequence[Spoken], parts: Sequence[Summary]) -> list[StoryPa
             text = " ".join(filter(None, (thread.text, thread.who, thread.whom)))
             out.append(StoryPassage(text=text, position=thread.position, sources=source))
     for each in spoken:
-        text = "\n".join(filter(None, (each.label if each.named else "", each.text, ", ".join(each.present))))
+        who = (each.label, played.get(each.label, "")) if each.named else ()
+        text = "\n".join(filter(None, (*who, each.text, ", ".join(each.present))))
         out.append(StoryPassage(text=text, position=each.message.position, sources=(each.message.id,)))
     return out
 
@@ -333,7 +340,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         # What is shown beside the sources is evidence that there are such people, and for nothing that they did.
         aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
         named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)
-        self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there, aside)
+        self._judge = StoryJudge(passages(spoken, job.parts, dict(job.played)), before, manner, named_there, aside)
 
     @property
     def prompt(self) -> Prompt:

@@ -187,6 +187,8 @@ class StorySourceIndex:
 
     def _has_number(self, claim: TextClaim) -> bool:
         in_words = spelled(claim.text)
+        if in_words and re.search(rf"\b{re.escape(claim.text.casefold())}\b", self._whole):
+            return True
         if in_words:
             return any(value in self._values or self._has_figure(str(value)) for _, value in in_words)
         asked = read(claim.text)
