@@ -23,10 +23,6 @@ FAILING: dict[str, tuple[Answer, type[ModelError]]] = {
     "cut short": (loopback.cut_short(loopback.ok(GOOD)), BadReply),
     "invalid JSON": (loopback.invalid_json(), BadReply),
     "an error": (loopback.error_text(), BadReply),
-    "another kind of thread": (
-        loopback.ok({**GOOD, "opened": [{"kind": "prophecy", "text": "Holm will come back."}]}),
-        BadReply,
-    ),
     "far too long": (loopback.ok({**GOOD, "text": "and so on " * 10_000}), BadReply),
     "refusal": (loopback.refusal(), ModelRefused),
 }

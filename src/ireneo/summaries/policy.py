@@ -246,7 +246,7 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     """Most tokens of a leaf, unless a single atom has more."""
     fan_in: int = 4
     """How many adjacent summaries of one depth are merged."""
-    limit: int = 3
+    limit: int = 4
     """Most summaries of one depth that are shown: beyond it the oldest are merged."""
     live_messages: int = 100
     """Least number of newest messages that no leaf covers."""

@@ -256,9 +256,13 @@ def _reason(each: ireneo.WorkResult) -> str:
 
 
 def _sums(done: Sequence[ireneo.WorkResult], due: int) -> Iterator[tuple[str, str]]:
-    outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in Counter(each.did for each in done).items()]
-    if due > len(done):
-        outcomes.append(f"{due - len(done)} left for another time")
+    numbers = Counter[str]()
+    for each in done:
+        # One question may have asked for several texts of a story; the notes on a stretch are one piece of work.
+        numbers[each.did] += each.summaries if each.level == "story" else 1
+    outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in numbers.items()]
+    if due > numbers.total():
+        outcomes.append(f"{due - numbers.total()} left for another time")
     yield "due", f"{counted(due, 'text')}: {', '.join(outcomes)}"
     answered = [each for each in done if each.did != "failed"]
     if not answered:
