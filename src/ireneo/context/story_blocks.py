@@ -377,9 +377,9 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
 
 TOLD_DEPTH = 0.85
 """As `DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
-TOLD_THREADS, TOLD_CAST = 0.08, 0.05
+TOLD_THREADS, TOLD_CAST = 0.06, 0.04
 """The shares of a context for open threads and the cast; most of what they say stands in a model's text as well."""
-TOLD_LIVE = 0.5
+TOLD_LIVE = 0.35
 """The share of their usual room that the newest messages get: a past written by a model says more for its tokens."""
 EVEN = 5.0
 """The worth of an average sentence."""
