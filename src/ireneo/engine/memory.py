@@ -91,7 +91,20 @@ from ireneo.summaries.policy import preset as preset_named
 
 
 class Memory:
-    """The sessions and memories of one space, as returned by `ireneo.open`. No call reads or writes another space."""
+    """The sessions, memories and lessons of one space, as returned by `ireneo.open`.
+
+        async with ireneo.open("memory.db", space="anna") as memory:
+            session = await memory.session("monday")
+            await session.append("I live in Porto, and I never fly.")
+            await memory.work(until_idle=True)
+            for hit in await memory.recall("Where does she live?"):
+                print(hit.text)
+
+    No call reads or writes another space. Times are `datetime` objects with a zone; budgets and costs are in tokens, as
+    the tokenizer given to `ireneo.open` counts them. Ids may be shortened to any prefix that is unique.
+
+    Methods that do long work take `on_progress`, a function that is called with each result as it is made.
+    """
 
     def __init__(self, resources: Resources, space: str) -> None:
         self.space = space
@@ -105,11 +118,13 @@ class Memory:
     async def session(
         self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
     ) -> Session:
-        """Return the session `id` on one of its branches; its first append creates it.
+        """Return the session `id` on one of its branches; nothing is stored before its first append.
 
-        Its contexts show the scratchpad of `task`, by default the task named like the session. `project` (a name, or a
-        directory of it) is the project it works on; an imported log states its own. Raises BadInput if the session
-        belongs to another project and, with `must_exist`, SessionNotFound if it was not created yet.
+        Its contexts show the scratchpad of `task`, by default the task of the same name. `project` is the project that
+        the session works on: a name, or a directory in it. An imported log states its own.
+
+        Raises BadInput if the session belongs to another project and, with `must_exist`, SessionNotFound if it or the
+        branch was not created yet.
         """
         named = stated_project(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
@@ -137,15 +152,15 @@ class Memory:
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported] = None,
     ) -> ImportReport:
-        """Import log files: plain, packed as .gz or .xz, or folders of events.
+        """Import log files: plain ones, packed ones (.gz, .xz), and folders of events.
 
-        Each session in them is stored under its own name, or all of them as one called `session`, the files in the
-        order given; importing the same files with new ones behind them adds only those. `format` overrides detection.
-        Sessions without a name are called `name`, or like their file.
+        The format is detected unless `format` is given. Each session is stored under the name in its log, and one
+        without a name as `name`, or like its file. With `session` all files become one session of that name, in the
+        order given; importing the same files again with new ones behind them adds only the new ones.
 
-        Stored messages are left as they are, chats are updated and secrets are redacted, as in `import_log`.
-        `on_progress` receives the read position and each session. Raises BadInput for an unreadable file, and for a
-        file without messages unless `skip_empty`; what was stored before stays.
+        Messages that are stored already stay as they are, chats are brought up to date, and secrets are replaced, as in
+        `import_log`. `on_progress` receives the position in the file and each imported session. Raises BadInput for a
+        file that can't be read, and unless `skip_empty` for one without messages; what was stored before stays.
         """
         joined = None if session is None else self._joined(session, keep_secrets)
         tell: Callable[[Reading | Imported], object] = on_progress or (lambda step: None)
@@ -292,12 +307,15 @@ class Memory:
         leases: bool = True,
         on_progress: OnProgress[WorkResult] = None,
     ) -> WorkReport:
-        """Do the background work that is due, in this and any number of other processes.
+        """Do the background work that is due; any number of processes may work at once.
 
-        Writes the structural summaries, and with a model its texts, each under a lease of `lease_seconds` that is
-        renewed while the model is awaited; stores the facts users state, the episodes and failures of turns and story
-        leaves, and reflects once enough is new. Sessions use their own preset unless `preset` is given. Runs forever
-        unless `until_idle`: run it as a task and cancel that. `on_progress` receives each piece of work.
+        The work is: to write the summaries of agents' work that need no model; to have the model write better ones and
+        those of stories, each under a lease of `lease_seconds`, which is renewed while the model is awaited; to
+        remember the facts that users state, and the episodes and failures of turns; to reflect once there is enough
+        that is new; to archive what fades; and to compute missing vectors.
+
+        It runs until it is cancelled or, with `until_idle`, until nothing is due. `preset` replaces the sessions' own
+        presets. `on_progress` receives each piece of work that was done.
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
@@ -331,7 +349,7 @@ class Memory:
         await self._store.close()
 
     async def _compile_traps(self) -> None:
-        """Compile the traps ahead, so that hooks don't have to."""
+        """Compile the traps now, so that no hook has to."""
         # If the store is closed, busy or read-only, the next `check` or hook compiles them.
         with suppress(StoreError):
             if await self._store.read(lambda tx: tx.traps.due(self.space)):
@@ -342,9 +360,9 @@ class Memory:
     ) -> LearnReport:
         """Learn from the given sessions, or from every session that has grown since it was last learned from.
 
-        It may be stopped, killed and run concurrently: what was learned stays, and nothing is learned twice. With a
-        model each run is also read by it, and new lessons are merged with known ones of the same meaning; if it fails,
-        that is reported and nothing else changes.
+        With a model each run is also read by it, and new lessons are merged with known ones of the same meaning. If the
+        model fails, that is reported, and the rest is done without it. `learn` may be interrupted and may run several
+        times at once: what was learned stays, and nothing is learned twice.
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
@@ -423,20 +441,20 @@ class Memory:
     async def lookup(
         self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""
     ) -> LookupResult:
-        """Return what an id names: a summary, message, memory, annotation, or a session's diary.
+        """Return what an id names: a summary, message, memory or annotation, or the diary of a session.
 
-        A unique prefix is enough. With `session` only that session is searched; with `project` whatever belongs to
-        another one is not opened, with `viewpoint` whatever that character does not know. Raises NotFound, and BadInput
-        if the prefix is ambiguous.
+        A unique prefix of the id is enough. With `session` only that session is searched; with `project` nothing of
+        another project is opened, with `viewpoint` nothing that this character does not know. Raises NotFound, and
+        BadInput if the prefix is ambiguous.
         """
         return await lookup(self._resources, self.space, id, session, project_asked(project), viewpoint)
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
     ) -> Annotation | Remembered:
-        """Dispute a summary (or one `claim` of it) or a memory, with a reason.
+        """Dispute a memory or a summary (or one `claim` of it), with a reason.
 
-        The reason is stored as `origin`'s word. With `project` whatever belongs to another one is not disputed. Raises
+        The reason is stored as the word of `origin`. With `project` nothing of another project is disputed. Raises
         NotFound, and BadInput without a reason.
         """
         return await dispute_id(self._resources, self.space, id, reason, claim, origin, project_asked(project))
@@ -446,10 +464,18 @@ class Memory:
         return self._resources.count(text)
 
     async def remember(self, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
-        """Remember `text`: it is added, reinforces, supersedes, disputes or overturns a memory, or is ignored.
+        """Store the statement `text` as a memory, and say what became of it.
 
-        Kind and slot are derived from the text unless they are given. Raises BadInput, with nothing written, for
-        unusable details. Secrets are redacted unless the memory was opened with `keep_secrets`.
+        It becomes a new memory, adds evidence to one that says the same, supersedes or disputes one that says
+        otherwise, or is ignored: see `Remembered.did` and `reason`.
+
+        The kind and the slot are derived from the text unless they are given. `details` may be `kind` (``"semantic"``
+        for facts, ``"episodic"``, ``"procedural"``, ``"failure"``), `subject`, `attribute` and `value` of a fact, `at`
+        (when it happened, or became true), `project`, `labels`, `session` and `messages` (where it comes from),
+        `origin` (who says so), and the others of `ireneo.types.MemoryDetails`.
+
+        Secrets are replaced unless the memory was opened with `keep_secrets`. Raises BadInput, with nothing written,
+        for details that can't be used.
         """
         return await remember(self._resources, self.space, text, **details)
 
@@ -471,9 +497,9 @@ class Memory:
     ) -> MemoryPage:
         """Return a page of the memories that match every filter, the newest first.
 
-        By default the active and disputed ones; ``"any"`` and ``"archived"`` are states too. With `project` they are
-        seen from there; `text` must occur word for word. Pass `after` of a page for the next one; concurrent writes
-        neither repeat nor hide a memory.
+        By default these are the active and the disputed ones; `state` may also be ``"any"`` or ``"archived"``. With
+        `project` only what may be seen from that project is listed; `text` must occur word for word. Pass the page's
+        `after` to get the next page; writes between the two calls neither repeat nor hide a memory.
         """
         asked = ListQuery(
             kind=kind, subject=subject, project=project, label=label, state=state, text=text, limit=limit, after=after
@@ -494,11 +520,12 @@ class Memory:
         at: datetime | None = None,
         origin: Source = "user",
     ) -> Record:
-        """Change a memory and return it as it is then; what is not given stays.
+        """Change a memory, and return it as it is then; what is not given stays.
 
-        Nothing is rewritten in place: new words or another slot are evidence of `origin` that supersedes the old one,
-        at `at` or now. `labels` replaces all labels; `project` ``"*"`` means every project. An agent may change only
-        what agents remembered. Raises MemoryNotFound and BadInput.
+        Nothing is rewritten in place: new words, or another slot, become evidence of `origin` that supersedes the old
+        memory, from `at` on (by default from now on). `labels` replaces all labels; the project ``"*"`` stands for
+        every project. With the origin ``"agent"`` only what agents remembered may be changed. Raises MemoryNotFound and
+        BadInput.
         """
         edit = MemoryEdit(
             text=text,
@@ -513,10 +540,10 @@ class Memory:
         return await update(self._resources, self.space, id, edit, origin)
 
     async def merge(self, ids: Sequence[str], *, text: str | None = None, origin: Source = "user") -> Record:
-        """Merge memories that say the same: the first stays, reworded as `text` if given.
+        """Merge memories that say the same into the first of them, reworded as `text` if that is given.
 
-        It gets the evidence and labels of all; the others are retired and point to it. Raises MemoryNotFound, and
-        BadInput for memories of different kinds and for lessons.
+        The first memory gets the evidence and the labels of all, and the others are retired and point to it. Raises
+        MemoryNotFound, and BadInput for memories of different kinds and for lessons.
         """
         return await merge(self._resources, self.space, ids, text, origin)
 
@@ -576,15 +603,17 @@ class Memory:
         undone: bool = False,
         explain: bool = False,
     ) -> RecallResults:
-        """Return the messages and memories that answer the question `text`, best first, at most `limit`.
+        """Return the messages and memories that answer the question `text`, the best first, at most `limit`.
 
-        `kind` restricts to memories of that kind, `at` to what held and was said by then, `session` and `branch` to
-        what comes from there, `project` (a name or directory) to what belongs to it or is marked as general,
-        `viewpoint` to what that character was present for (``"Vera = the Countess"`` for several names), on the main
-        branches if none is named. `undone` adds what a rewind left behind. `budget` limits the tokens of all texts
-        together; `explain` adds the parts of each score.
+        Each filter narrows the search: `kind` to memories of that kind; `at` to what held, and had been said, by then;
+        `session` and `branch` to what comes from there; `project` (a name or a directory) to what belongs to it or is
+        marked as general; `viewpoint` to what that character was present for (``"Vera = the Countess"`` for one with
+        several names). Without `branch` the main branches are searched. `undone` adds what a rewind left behind.
 
-        Raises BadInput for an empty question, an unknown kind, branch or character, a bad limit, and a naive time.
+        `budget` limits the tokens of all returned texts together. With `explain` each hit has the parts of its score.
+
+        Raises BadInput for an empty question, an unknown kind, branch or character, a limit under 1, and a time without
+        a zone.
         """
         asked = RecallQuery(
             text=text,
@@ -602,10 +631,10 @@ class Memory:
         return await recall(self._resources, self.space, self._held, asked)
 
     async def embed(self, *, on_progress: OnProgress[Embedded] = None) -> Embedded:
-        """Compute the missing vectors of all messages and memories; returns how many were made.
+        """Compute the missing vectors of all messages and memories, and return how many were made.
 
-        It may be stopped and continues where it was; `on_progress` receives the total so far. Does nothing without an
-        embedder. Raises EmbedderError.
+        It may be stopped, and continues where it was. `on_progress` receives the total so far. Without an embedder it
+        does nothing. Raises EmbedderError.
         """
         done = Embedded(documents=0, left=False)
         while self._resources.embedder is not None:
@@ -632,15 +661,15 @@ class Memory:
         task: str | None = None,
         budget: int = BUDGET,
     ) -> Brief:
-        """Return what a turn needs within `budget` tokens: standing instructions and whatever serves it.
+        """Return what a turn should know: standing instructions, and whatever serves it, in at most `budget` tokens.
 
-        These are the memories and messages that serve the `goal`, procedures of exactly `task_type`, episodes like
-        `situation`, failures of the action `about_to` be taken, and the scratchpad of `task`. With `project` its
-        lessons come first, ordered by what they are expected to save, and other projects are left out. `session`,
-        `branch`, `viewpoint` and `undone` limit it as in `recall`. No model is asked. What is shown is marked as used.
+        That is: memories and messages that serve the `goal`, procedures of exactly the type `task_type`, episodes like
+        the `situation`, failures of the action that the agent is `about_to` take, and the scratchpad of `task`. With
+        `project` the project's lessons come first, ordered by what they are expected to save, and other projects are
+        left out. `session`, `branch`, `viewpoint` and `undone` narrow it as in `recall`.
 
-        Raises BadInput under 64 tokens, for an unknown character, session or branch, and for another project's
-        scratchpad.
+        No model is asked. Memories that are shown are marked as used. Raises BadInput for a budget under 64 tokens, an
+        unknown character, session or branch, and the scratchpad of another project.
         """
         cue = BriefCue(
             goal=goal,
@@ -656,9 +685,10 @@ class Memory:
         return await briefs.brief(self._resources, self.space, self._held, cue, task, budget)
 
     def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
-        """Return the scratchpad of a task, which contexts of the session of that name show. Raises BadInput.
+        """Return the scratchpad of a task; contexts of the session of the same name show it. Raises BadInput.
 
-        With `project` its calls raise BadInput if the pad, or the session named like the task, belongs to another one.
+        With `project` the methods of the scratchpad raise BadInput if it, or the session named like the task, belongs
+        to another project.
         """
         return Scratchpad(self._resources, self.space, task, project_asked(project))
 
@@ -669,12 +699,12 @@ class Memory:
     async def reflect(self, *, force: bool = False) -> Reflected:
         """Draw up to three conclusions from what happened, and reconsider those whose sources changed.
 
-        Done only if enough is new or, with `force`, if anything is. `work` does this by itself.
+        Done only if enough is new or, with `force`, if anything is. `work` does so by itself.
         """
         return await reflect(self._resources, self.space, force=force)
 
     async def archive_candidates(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
-        """Return the memories that would be archived next, the least retained first, with the reason."""
+        """Return the memories that would be archived next, those least worth keeping first, each with the reason."""
         return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archived(self, limit: int = 20) -> Sequence[Record]:
@@ -682,9 +712,9 @@ class Memory:
         return await self._store.read(archived, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
-        """Archive the least retained memories until `keep` are left; returns their ids.
+        """Archive the memories that are least worth keeping until `keep` are left, and return their ids.
 
-        Pinned ones are never archived. Archived ones are not recalled until `restore`.
+        Archived memories are not recalled until `restore`. Pinned ones are never archived.
         """
         return await archive(self._resources, self.space, keep)
 
@@ -703,17 +733,20 @@ class Memory:
         also: Collection[str] = (),
         preview: bool = False,
     ) -> ErasureReceipt:
-        """Erase a message, session, memory, or everything that names a subject, with what was derived from it alone.
+        """Erase a message, session or memory, or all that names a subject, with what was derived from it alone.
 
         `space` erases the whole space; it must be the name of the space, so that this never happens by accident.
-        Affected summaries are removed and made again without it; memories lose that source, or go; indexes and vectors
-        too, until no byte of the store holds it (`ErasureReceipt.complete`; otherwise its note says what remains to be
-        done). An erased message keeps its place in the tree, and stays erased if it is imported again.
 
-        With `preview` nothing is changed, and the receipt says what would be. Its `also` lists candidates that would
-        stay: sentences that may refer to the subject by another name, role or pronoun, and the messages a memory was
-        drawn from; pass their ids as `also` to erase them too. Raises BadInput unless exactly one thing is named, and
-        NotFound.
+        Affected summaries are removed and made again without the erased text; memories lose that source, or are
+        removed; indexes and vectors too, until no byte of the store holds the text. `ErasureReceipt.complete` says
+        whether that is reached, and its note what remains to be done otherwise. An erased message keeps its place in
+        the tree, and stays erased if it is imported again.
+
+        With `preview` nothing is changed, and the receipt says what would be. Its `also` lists what would stay and may
+        have to go as well: sentences that may refer to the subject by another name, a role or a pronoun, and the
+        messages that a memory was drawn from. Pass their ids as `also` to erase them too.
+
+        Raises NotFound, and BadInput unless exactly one thing is named.
         """
         return await forget(
             self._resources,

@@ -1,4 +1,4 @@
-"""A session as its user holds it: the verbs on one branch of its tree."""
+"""`Session`: the methods on one branch of a conversation or a run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,11 @@ class ContextSettings(TypedDict, total=False):
 
 
 class Session:
-    """A conversation or a run, on one of its branches; made by `Memory.session`."""
+    """A conversation or a run, on one of its branches; made by `Memory.session`.
+
+    A session is a tree of messages, and a branch is a named pointer to one of them. Unless they say otherwise, the
+    methods are about the path from the root to that message.
+    """
 
     def __init__(
         self, resources: Resources, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
@@ -96,12 +100,15 @@ class Session:
         return self.key.session
 
     async def project(self) -> str:
-        """The project that the session works on, as told or as its log tells; empty where unknown."""
+        """Return the project that the session works on, as stated or as its log says; empty if it is unknown."""
         info = await self._store.read(lambda tx: tx.sessions.get(self.key))
         return (info.project if info else None) or self._project
 
     async def is_seen_from(self, project: str) -> bool:
-        """Whether its messages may be seen from `project` (empty: from none), or are marked as general."""
+        """Return whether the session's messages may be shown to someone who works on `project` (empty: on none).
+
+        They may if the session belongs to the same project, or is marked as general.
+        """
         there = await self.project()
         opened = await self._store.read(open_projects, self.key.space, project_asked(project))
         return is_open(opened, {there})
@@ -114,27 +121,28 @@ class Session:
         after: str | None = None,
         as_said: bool = False,
     ) -> Appended:
-        """Store one message or several after the branch's head; durable once this returns.
+        """Store one message or several behind the branch's head. They are durable once this returns.
 
-        A message is a provider's dictionary, what a client of OpenAI, Anthropic or Google returned, a message of
-        LangChain or Pydantic AI, the result of an agent's run (its new messages), or the words of the user; a request
-        or state with `messages` works as well. Each is read in the format whose marks it bears. `format` says which one
-        they are all in; others are refused then. The first one that tells becomes the session's own format.
+        A message is a dictionary as a provider takes it, a reply as the client of OpenAI, Anthropic or Google returned
+        it, a message of LangChain or Pydantic AI, the result of an agent's run (of which the new messages are taken),
+        or a string, which is the user's words. An object with `messages`, such as a request or a state, works as well.
+        The format of each message is detected; with `format` all must be in that one. The session keeps the first
+        format that was detected as its own.
 
-        With `after`, the id of a message or ``"root"``, they go there instead, and appending the same again stores
-        nothing twice: a whole history may be appended after ``"root"`` each time, and only what is new is stored.
-        Raises UnreadableLog with a sentence that says what to hand in instead.
+        With `after`, the id of a message or ``"root"``, the messages are put behind that one. What is stored there
+        already is not stored again, so a whole history may be appended after ``"root"`` each time. Raises UnreadableLog
+        with a sentence that says what to pass instead.
 
-        The time of a message is its own `timestamp` (or `created_at`, `time`, `Draft.at`), else that of its neighbours,
-        else now. It is no part of its id: appended again, the first time stays.
+        A message's time is its own `timestamp` (or `created_at`, `time`, `Draft.at`), else that of its neighbours, else
+        now. The time is not part of the id: if the message is appended again, the first time stays.
 
         Keys, tokens and passwords in messages of any role are replaced by marks such as ``[REDACTED password]`` before
         anything is stored, unless the memory was opened with `keep_secrets`.
 
-        A context that comes back with new messages behind it is recognised: a block stands for what it covers, a
-        shortened or masked message for the whole one, and nothing of it is stored again. Raises BadInput where such a
-        list isn't what the branch says. With `as_said`, for callers who never saw a context, everything in it is what
-        somebody said.
+        A context that comes back with new messages behind it is recognised: a block stands for the messages that it
+        covers, a shortened or masked message for the whole one, and only the new messages are stored. Raises BadInput
+        if such a list doesn't agree with the branch. With `as_said` nothing is recognised, for callers who were never
+        given a context: every message is stored as what somebody said.
         """
         source = await self._read_source()
         # Decoded within the transaction, so in its thread and in the order of the calls.
@@ -181,22 +189,27 @@ class Session:
         viewpoint: str = "",
         thinking: ThinkingRule | None = None,
     ) -> Context[Any, Any]:
-        """Cut the session to `budget` tokens, in the provider's format `to` (by default the session's own).
+        """Return the session's messages for the next call of a model, cut to at most `budget` tokens.
 
-        Where the session was begun with objects (of LangChain, Pydantic AI or google-genai), contexts in their format
-        hold such objects as well.
+        `to` is the provider's format, by default the session's own. If the session was begun with objects (of
+        LangChain, Pydantic AI or google-genai), a context in their format holds such objects as well. No model is
+        called.
 
-        With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
-        was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` forces a rebuild, with the
-        summaries written since. Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
+        `preset` is how the session is cut: ``"coding"``, ``"story"`` (the past from coarse to fine), or a `Policy`.
+        With `viewpoint` the context is the memory of one character of a story, who knows only what she was present for.
 
-        With `preset` ``"story"`` the past is shown from coarse to fine. `viewpoint` shows the memory of one character,
-        who knows only what she was present for; raises BadInput for one whom nobody in the session knows.
+        A context keeps its beginning from call to call, for the provider's prompt cache, until it has to be rebuilt.
+        With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` adds why it
+        was kept or rebuilt, and after how many calls that pays (`Context.explained`). `rebuild` forces a rebuild, which
+        takes up the summaries written since the last one.
 
-        `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
-        as long as nothing before it was changed; ``"turn"`` that of the running turn, whatever was changed before it
-        (for models that don't bind their thinking to what stood before it); ``"none"`` shows none. None is the rule of
-        the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
+        `thinking` is which of the model's earlier thinking is sent, where the format has a place for thinking:
+        ``"prefix"``, as long as nothing before it was changed; ``"turn"``, that of the running turn, whatever was
+        changed before it; ``"none"``, none; None, the rule of the format. If the next call must go without extended
+        thinking, `Context.thinking_off` says why.
+
+        Raises BudgetTooSmall under 256 tokens, UnknownFormat, and BadInput for a character whom nobody in the session
+        knows.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = await self._seen(self._policy(preset, viewpoint))
@@ -225,10 +238,10 @@ class Session:
     async def summarise(
         self, budget: int, *, preset: str | Policy | None = None, on_progress: OnProgress[WorkResult] = None
     ) -> SummariseReport:
-        """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
+        """Let the memory's model write the summaries that a context of `budget` tokens would show.
 
-        They are checked against their sources, and used from the next rebuild on. A model that fails changes nothing.
-        `on_progress` is called with each. Raises BadInput where the memory was opened without a model.
+        Each is checked against its sources, and shown from the next rebuild on. If the model fails, nothing changes.
+        `on_progress` receives each result. Raises BadInput if the memory was opened without a model.
         """
         self._check_models()
         policy = self._policy(preset)
@@ -246,11 +259,12 @@ class Session:
         return SummariseReport(summaries=tuple(done))
 
     async def notes_request(self, *, preset: str | Policy | None = None) -> str:
-        """The request to append to the running conversation, as the user's words, to have the agent take notes itself.
+        """Return a prompt that has the agent itself take notes on its work so far.
 
-        Send it to the agent's own model, for which everything before it is cached, hand the answer to `take_notes`, and
-        continue without either: neither belongs in the log. It asks for notes on what has none yet. Raises BadInput
-        before the first message, and for a story.
+        Append it to the running conversation as the user's message and send that to the agent's own model, whose prompt
+        cache already holds everything before it. Pass the answer to `take_notes`, and continue without either message:
+        neither belongs in the log. The prompt asks about the work that has no notes yet. Raises BadInput before the
+        first message, and for a story.
         """
         options, voice = self._noting(preset)
         return await self._store.read(own_notes.notes_request, self.key, self.branch, options, voice)
@@ -258,8 +272,9 @@ class Session:
     async def take_notes(self, reply: str, *, preset: str | Policy | None = None) -> NotesTaken:
         """Check the agent's answer to `notes_request`, and store what the messages support of it.
 
-        Contexts show the notes from the next rebuild on, instead of the offline text. Unsupported notes are struck.
-        Taking the same answer again changes nothing. Raises BadInput where the reply is none; nothing is changed then.
+        From the next rebuild on contexts show the notes instead of the text that was written without a model. Notes
+        that the messages don't support are struck. Passing the same answer again changes nothing. Raises BadInput, with
+        nothing changed, for a `reply` that holds no notes.
         """
         options, voice = self._noting(preset)
         reply = self._resources.cleaning().text(reply)
@@ -270,9 +285,9 @@ class Session:
         return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voices.of(policy)
 
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
-        """How many summaries `summarise` would ask a model for; costs about as much as a context.
+        """Return how many summaries `summarise` would ask a model for; this takes about as long as a context.
 
-        Raises BadInput where the memory was opened without a model.
+        Raises BadInput if the memory was opened without a model.
         """
         self._check_models()
         return await self._work(self._policy(preset), budget).due()
@@ -280,16 +295,15 @@ class Session:
     async def catch_up(
         self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
     ) -> WorkReport:
-        """Write the summaries that are due and need no model, so that `context` has little to write.
+        """Write the summaries that are due and need no model, so that the next `context` has little to write.
 
-        `on_progress` is told how far it is. What is done stays if it is interrupted; a short run of an agent needs
-        nothing.
+        Useful for long sessions only. `on_progress` receives each result. If it is interrupted, what is done stays.
         """
         policy = await self._seen(self._policy(preset, viewpoint))
         return await work_report(self._work(policy).catch_up(), on_progress)
 
     def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
-        """`expand` and `dispute` as plain functions of text, to be given to an agent.
+        """Return `expand` and `dispute` as functions from text to text, to be given to an agent as tools.
 
         With the `viewpoint` of a character they open only what she remembers.
         """
@@ -298,9 +312,9 @@ class Session:
         )
 
     async def expand(self, id: str, *, viewpoint: str = "") -> Expanded:
-        """Open what a context abbreviates: a block (``s_…``) or a message (``m_…``), by the id that it shows.
+        """Open what a context abbreviates: a block (``s_…``) or a message (``m_…``), by the id that the context shows.
 
-        With the `viewpoint` of a character only what she remembers. Raises NotFound, also for what she did not hear.
+        Raises NotFound, with a `viewpoint` also for what that character was not present for.
         """
 
         def read(tx: Transaction) -> Expanded:
@@ -310,37 +324,37 @@ class Session:
         return await self._store.read(read)
 
     async def rewind(self, to: str) -> Head | None:
-        """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
+        """Move the branch back to the message `to`: an id, the beginning of one, the id in its log, or ``"root"``.
 
-        Later messages stay in the log, on no branch; the next append continues from here.
+        Later messages stay in the log, on no branch, and the next append continues from `to`. Returns the new head.
         """
         return await self._store.write(trees.rewind, self.key, self.branch, to)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
-        """Make the branch `name` at the message `at` (by default the head); returns a session on it."""
+        """Create the branch `name` at the message `at` (by default the head), and return a session on it."""
         name = self._resources.cleaning().text(name)
         await self._store.write(trees.fork, self.key, self.branch, name, at)
         return Session(self._resources, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
-        """The head of each branch. Raises SessionNotFound before the first append."""
+        """Return the head of each branch, by name. Raises SessionNotFound before the first append."""
         return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
     async def tree(self, preset: str | Policy | None = None, viewpoint: str = "") -> Tree:
-        """Describe the branch: its summaries by depth, where other branches leave it, and its open threads.
+        """Return the branch's summaries by depth, the places where other branches leave it, and its open threads.
 
-        As `preset` cuts it, by default as the session is cut; `viewpoint` shows the memory of one character of a story.
-        Writes nothing. Raises BadInput for an unknown preset.
+        `preset` is how the session is cut, by default as its contexts are; `viewpoint` is a character of a story, whose
+        memory is shown. Nothing is written. Raises BadInput for an unknown preset.
         """
         policy = await self._seen(self._policy(preset).seen(viewpoint))
         voice = self._resources.voices.of(policy)
         return await self._store.read(trees.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
-        """Delete every message that no branch leads to, for good, with everything that depends on it.
+        """Delete for good every message that no branch leads to, with everything that depends on it.
 
-        With `branch`, that branch is dropped first, which raises as `drop` does. A `dry_run` changes nothing and counts
-        the messages, but not their summaries.
+        With `branch` that branch is dropped first, as `drop` does. With `dry_run` nothing is deleted, and the result
+        counts the messages that would be, but not their summaries.
         """
         if dry_run:
             return await self._store.read(trees.prunable, self.key, branch)
@@ -349,14 +363,14 @@ class Session:
         return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
 
     async def drop(self, branch: str) -> None:
-        """Delete the name of a branch; its messages stay until `prune`.
+        """Delete a branch's name; its messages stay until `prune`.
 
-        Raises BadInput where there is no such branch, or where no other one leads to a message.
+        Raises BadInput if there is no such branch, or if no other branch leads to a message.
         """
         await self._store.write(trees.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
-        """Read the branch's path from position `first` to `last`, both included (by default its end)."""
+        """Return the branch's messages from position `first` to `last`, both included (by default to the end)."""
 
         def read(tx: Transaction) -> Sequence[Message]:
             head = tx.log.head(self.key, self.branch)
@@ -367,7 +381,7 @@ class Session:
         return await self._store.read(read)
 
     async def _read_source(self) -> str | None:
-        """What the session came from; another process may have told since this was made."""
+        """Return the format that the session came from, which another process may have stored meanwhile."""
         if self._source is None:
             info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
@@ -384,7 +398,7 @@ class Session:
         return await self._store.read(read)
 
     def _policy(self, chosen: str | Policy | None, seen_by: str = "") -> Policy:
-        """The given policy, or the session's own; that of a character, where one is named."""
+        """Return the given policy, or the session's own; with `seen_by` for that character's memory."""
         if chosen is None:
             policy = preset_of(self._source, self._resources.preset)
         else:
@@ -392,7 +406,7 @@ class Session:
         return policy.seen(seen_by) if seen_by else policy
 
     async def _seen(self, policy: Policy) -> Policy:
-        """The same policy with all names of its character. Raises BadInput for one who is nowhere in the session."""
+        """Return the policy with all names of its character. Raises BadInput if nobody in the session is called so."""
         if not policy.seen_by:
             return policy
 
@@ -431,27 +445,27 @@ class Session:
     async def pin(self, text: str) -> Annotation:
         """Pin `text`: every context shows it word for word from now on, until it is released.
 
-        A session without messages may be pinned; the pin then holds on every branch.
+        If the session has no messages yet, the pin holds on every branch.
         """
         text = self._resources.cleaning().text(text)
         return await self._store.write(noting.pin, self.key, self.branch, text)
 
     async def release(self, pin: str) -> Annotation:
-        """Release a pin, by its id or its words. Raises BadInput where no such pin stands."""
+        """Release a pin, by its id or its words. Raises BadInput if no such pin stands."""
         return await self._store.write(noting.release, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: found in the words of users and the system, and pinned by hand.
+        """Return the constraints that stand: found in the words of users and system prompts, or pinned by hand.
 
-        Of a story the open threads as well.
+        For a story the open threads are listed too.
         """
         return await self._store.read(noting.pins, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
-        """Dispute the summary `id`, or one `claim` of it, in its own words.
+        """Dispute the summary `id`, or one `claim` of it in the summary's own words.
 
-        It is shown as disputed until a model has written it again from its sources in view of `reason`. Raises
-        SummaryNotFound, and BadInput where it doesn't contain the claim.
+        Contexts mark it as disputed until a model has written it again from its sources in view of `reason`. Raises
+        SummaryNotFound, and BadInput if the summary doesn't contain the claim.
         """
         reason = self._resources.cleaning().text(reason)
         return await self._store.write(noting.dispute, self.key, id, reason, claim)
@@ -459,9 +473,9 @@ class Session:
     async def threads(
         self, *, resolved: bool = False, preset: str | Policy | None = None, viewpoint: str = ""
     ) -> Sequence[StoryThread]:
-        """The canon and the open threads of this story, and the `resolved` ones if asked for.
+        """Return the canon and the open threads of a story, with `resolved` also those that have ended.
 
-        As `preset` cuts it, which is a story's; `viewpoint` lists those that a character knows of.
+        `preset` is a preset for stories; with `viewpoint` only the threads that this character knows of are returned.
         """
         policy = await self._seen(self._story(preset, viewpoint))
         voice = self._resources.voices.of(policy)
@@ -486,7 +500,7 @@ class Session:
     async def edit_thread(
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
     ) -> StoryThread:
-        """Reword an open thread or canon; what is not given stays. Raises BadInput where there is none."""
+        """Reword an open thread or a canon; what is not given stays. Raises BadInput if there is no such thread."""
         policy = self._story(None)
         voice, text = self._resources.voices.of(policy), self._resources.cleaning().text(text)
         return await self._store.write(
@@ -496,13 +510,13 @@ class Session:
         )
 
     async def resolve_thread(self, id: str, how: str = "") -> StoryThread:
-        """Resolve a thread (saying `how`), or end a canon, by its id or its words."""
+        """Resolve a thread (`how` says in what way), or end a canon, by its id or its words."""
         policy = self._story(None)
         voice, how = self._resources.voices.of(policy), self._resources.cleaning().text(how)
         return await self._store.write(story_notes.resolve_thread, self.key, self.branch, id, how, policy, voice)
 
     async def edit(self, id: str, text: str) -> Annotation:
-        """Write the summary `id` of a story by hand: its words override all others, until it is disputed.
+        """Replace the text of the summary `id` of a story by `text`, which is shown until it is disputed.
 
         Raises SummaryNotFound, and BadInput for a block of an agent's work.
         """
@@ -510,7 +524,7 @@ class Session:
         return await self._store.write(story_notes.write_summary, self.key, self.branch, id, text)
 
     def _story(self, given: str | Policy | None, seen_by: str = "") -> Policy:
-        """The policy of a story: the session's own, else the preset for stories."""
+        """Return the given policy, the session's own if it is a story, else the preset for stories."""
         policy = self._policy(given, seen_by)
         return self._policy("story", seen_by) if given is None and policy.story is None else policy
 
@@ -523,13 +537,14 @@ class Session:
         pattern: str = "",
         goal: str = "",
     ) -> Diary:
-        """The diary of this path; with arguments, after they are written into it.
+        """Return the diary of the branch's path; if arguments are given, add an entry of the agent to it first.
 
-        An agent's entry is about the current task: the approaches that it `tried` (several, or a text with one per
+        An entry is about the current task: the approaches that the agent `tried` (several, or a text with one on each
         line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one sentence, and the
-        `goal` in its own words. It takes precedence over what the structure shows. Names that occur nowhere in the
-        session are marked as unverified, and secrets are removed. Further entries add lines. Raises BadInput over 8
-        lines of a section, and before the first message.
+        `goal` in the agent's own words. An entry takes precedence over what was derived from the calls. Names that
+        don't occur in the session are marked as unverified, and secrets are removed. Further entries add lines.
+
+        Raises BadInput for more than 8 lines in a section, and before the first message.
         """
         cleaning = self._resources.drawing()
 
