@@ -1,4 +1,4 @@
-"""Write a composed context in a provider's format within its budget, and describe what it shows and costs."""
+"""Writes a composed context in a provider's format, within its budget, and describes what it shows and costs."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from ireneo.summaries.work import WorkPath
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
-"""What stands for messages that are not shown themselves."""
+"""The kinds of rows that stand for messages which are not shown themselves."""
 VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
-"""The kinds of rows that stand for messages; the others have fields of their own beside the view."""
+"""The kinds of rows in `Context.view`; pins and the scratchpad have fields of their own."""
 
 
 class ViewRow(ShortRepr, frozen=True, kw_only=True):
-    """One place of a context, for a reader."""
+    """One place of a context: a message, a block, or a list of pins."""
 
     id: str
     what: ViewKind
     level: SummaryLevel | None
     depth: int
     first: str
-    """The first message that it stands for."""
+    """The id of the first message that the row stands for."""
     last: str
     covers: int
-    """How many messages it stands for."""
+    """How many messages the row stands for."""
     tokens: int
     text: str
     disputed: str = ""
-    """Why a summary is disputed, if it is."""
+    """Why the summary is disputed; empty if it isn't."""
 
 
 if TYPE_CHECKING:
@@ -61,40 +61,47 @@ else:
 
 
 class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
-    """What the model sees: a message list in a provider's format, and the view of what each part stands for."""
+    """The messages to send to a model, in a provider's format, within a budget.
+
+        reply = await client.messages.create(model=…, system=context.system, messages=context.messages, max_tokens=…)
+
+    `view` says which messages of the session each place stands for.
+    """
 
     budget: int
     tokens: int
-    """What the message list costs by the memory's tokenizer, system prompt included."""
+    """The cost of messages and system prompt, by the memory's tokenizer."""
     tokens_before: int
-    """What the whole path costs."""
+    """The cost of the whole path."""
     format: FormatName
     messages: list[MessageT]
-    """Dictionaries as the provider takes them, or a framework's objects where such were handed in."""
+    """Dictionaries as the provider takes them, or a framework's objects if the session was begun with such objects."""
     system: SystemT
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
-    """Every message of the path once, in order: as itself, or under a summary."""
+    """Every message of the path exactly once, in order: as itself, or under a block."""
     violations: tuple[Violation, ...]
-    """Rules of the format that the list breaks; never any, unless Ireneo is at fault."""
+    """Rules of the format that the messages break. Any would be a fault of Ireneo."""
     repaired: tuple[Violation, ...] = ()
-    """What the format forced to be changed: calls without a result, results without a call, parts that it can't hold.
-    Each with its index in `view`, and a sentence."""
+    """What had to be changed for the format: calls without a result, results without a call, parts that the format
+    can't hold. Each has its index in `view`, and a sentence.
+    """
     thinking_off: str = ""
-    """Why extended thinking must be off for the next call, where it must; else empty.
+    """Why extended thinking must be off for the next call; empty if it need not.
 
     A tool loop is running whose beginning is shown without its thinking. Thinking may be on again once the user has
-    spoken; adaptive thinking, which the model turns on by itself, may stay on."""
+    spoken; adaptive thinking, which the model turns on by itself, may stay on.
+    """
     pins: tuple[ViewRow, ...] = ()
-    """The pins that stand in no shown message."""
+    """The pins that no shown message contains."""
     pad: ViewRow | None = None
-    """The scratchpad of the task, where one is shown."""
+    """The scratchpad of the task, if one is shown."""
     explained: Explained | None = None
-    """Why it was kept or rebuilt and what that costs, where asked for."""
+    """Why the context was kept or rebuilt, and what that costs; only with `explain`."""
     unkept: str = ""
-    """Why nothing was stored for the next context, where the store is read-only."""
+    """Why nothing was stored for the next context, if the store is read-only."""
     behind: int = 0
-    """Of a story: how many messages are due to be summarised; the view says which."""
+    """Of a story: how many messages are due to be summarised; `view` says which."""
 
 
 OpenAIContext: TypeAlias = "Context[ChatCompletionMessageParam, None]"
@@ -115,7 +122,7 @@ def make_context(
 ) -> Context:
     """Describe a payload that shows `shown`; `before` is the cost of the whole path.
 
-    `whole` are the messages that are shown as they were handed in; `measured` is the payload's size, where known.
+    `whole` holds the messages that are shown as they were passed in; `measured` is the payload's size, if it is known.
     """
     size = measured or measure(payload, chat, count)
     broken = chat.validate(payload, thinking=True)
@@ -136,12 +143,12 @@ def make_context(
 
 
 def gives_objects(source: str | None, format: str) -> bool:
-    """Whether contexts in `format` of a session that came from `source` are made of a framework's objects."""
+    """Return whether contexts in `format` of a session from `source` consist of a framework's objects."""
     return source == f"{format}:{OBJECTS}"
 
 
 def with_objects(context: Context) -> Context:
-    """`context` with its messages as objects of its format's framework."""
+    """Return the context with its messages as objects of its format's framework."""
     return replace(context, messages=made_into_objects(context.messages, context.format))
 
 

@@ -1,4 +1,4 @@
-"""What long work reports on its way, and what it came to in the end."""
+"""The reports of methods that do long work, and how their progress is reported."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ireneo.short_repr import ShortRepr
 T = TypeVar("T")
 
 OnProgress: TypeAlias = Callable[[T], object] | None
-"""Called with each step as it is done; what it raises ends the work."""
+"""A function that is called with each step as it is done; an error that it raises ends the work."""
 
 
 async def run_steps(steps: AsyncGenerator[T, None], *listeners: OnProgress[T]) -> None:
-    """Do all of `steps`, and tell those who listen; what they hold is let go of at once, however it ends."""
+    """Run all of `steps`, and pass each one to the `listeners`. However the run ends, the generator is closed."""
     async with aclosing(steps):
         async for step in steps:
             for listener in listeners:
@@ -33,16 +33,17 @@ async def run_steps(steps: AsyncGenerator[T, None], *listeners: OnProgress[T]) -
 
 
 class Examined(Struct, frozen=True, kw_only=True):
-    """How far a look over the store is."""
+    """How far a check of the store is."""
 
     messages: int
-    """How many messages were looked at so far."""
+    """How many messages were checked so far."""
 
 
 def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
-    """Add up how many more messages were looked at each time, for who listens.
+    """Return a function that adds up checked messages, and reports the sum to `on_progress`.
 
-    What this gives is called in the thread of a transaction, which waits until the caller's loop has told.
+    The function is called in the thread of a transaction, and waits until the caller's event loop has called
+    `on_progress`.
     """
     loop = asyncio.get_running_loop()
     messages = 0
@@ -61,107 +62,107 @@ def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """How far a file is read."""
+    """How far a file has been read."""
 
     label: str
     bytes_read: int
     size: int
-    """How long it is, in bytes as it lies there."""
+    """The file's size on the disk, in bytes."""
     is_over: bool = False
-    """Whether there is nothing more to read in it."""
+    """Whether the whole file has been read."""
     left_out: tuple[int, ...] = ()
-    """At its end: the numbers of the lines that are too long to be read."""
+    """At the end: the numbers of the lines that were too long to be read."""
     damage: str = ""
-    """At its end: why there is no more, where an archive breaks off."""
+    """At the end: why nothing more could be read, if an archive is cut off."""
 
 
 class ImportReport(ShortRepr, frozen=True, kw_only=True):
-    """What an import did."""
+    """The result of an import."""
 
     sessions: tuple[Imported, ...] = ()
     left_out: tuple[int, ...] = ()
-    """The numbers of lines that are too long to be read."""
+    """The numbers of the lines that were too long to be read."""
     damage: str = ""
-    """Why a file ended early, where one did; what stood before that was stored."""
+    """Why a file ended early, if one did; what it held before that was stored."""
     empty: tuple[str, ...] = ()
-    """The files without a message that were passed over."""
+    """The files that were skipped because they hold no message."""
 
     @property
     def messages(self) -> int:
-        """How many messages there were to be read."""
+        """The number of messages in the files."""
         return sum(each.messages for each in self.sessions)
 
     @property
     def new(self) -> int:
-        """How many of them were not stored before."""
+        """The number of those messages that were not stored before."""
         return sum(each.new for each in self.sessions)
 
 
 class LearnReport(ShortRepr, frozen=True, kw_only=True):
-    """What was learned."""
+    """The result of learning."""
 
     sessions: tuple[LearnedSession, ...] = ()
     imported: ImportReport = ImportReport()
-    """What was taken in first, where it was learned from a file."""
+    """What was imported first, if a file was learned from."""
     is_known: bool = False
-    """Whether just this file was learned from before, so that nothing was done."""
+    """Whether exactly this file was learned from before, so that nothing was done."""
     merged: MergedLessons = MergedLessons()
-    """What came of looking at the new lessons beside the known ones."""
+    """What came of comparing the new lessons with the known ones."""
 
     @property
     def new(self) -> int:
-        """How many lessons were not known before."""
+        """The number of lessons that were not known before."""
         return sum(each.new for each in self.sessions)
 
     @property
     def tokens_in(self) -> int:
-        """What a model was given to read, in tokens."""
+        """The tokens that the model read."""
         return sum(each.tokens_in for each in self.sessions) + self.merged.tokens_in
 
     @property
     def tokens_out(self) -> int:
-        """What a model wrote, in tokens."""
+        """The tokens that the model wrote."""
         return sum(each.tokens_out for each in self.sessions) + self.merged.tokens_out
 
 
 class SummariseReport(Struct, frozen=True, kw_only=True):
-    """What became of the summaries that a model was asked for."""
+    """The result of asking a model for summaries."""
 
     summaries: tuple[WorkResult, ...] = ()
 
     @property
     def failed(self) -> int:
-        """How many of them no model wrote."""
+        """The number of summaries that the model failed to write."""
         return sum(each.did == "failed" for each in self.summaries)
 
     @property
     def tokens_in(self) -> int:
-        """What the model was given to read, in tokens."""
+        """The tokens that the model read."""
         return sum(each.tokens_in for each in self.summaries)
 
     @property
     def tokens_out(self) -> int:
-        """What the model wrote, in tokens."""
+        """The tokens that the model wrote."""
         return sum(each.tokens_out for each in self.summaries)
 
 
 class WorkReport(Struct, frozen=True, kw_only=True):
-    """What the work behind conversations came to."""
+    """The result of background work, in numbers."""
 
     summaries: int = 0
     """Summaries that were made without a model."""
     texts: int = 0
-    """Summaries that a model was asked for and that were stored."""
+    """Summaries that a model was asked for, and that were stored."""
     failed: int = 0
     """Pieces of work that failed, and will be tried again."""
     taken_over: int = 0
-    """Pieces of work that another writer had stored meanwhile."""
+    """Pieces of work that another worker had finished meanwhile."""
     memories: int = 0
     """Memories that were made or changed."""
     episodes: int = 0
-    """Episodes that were looked back on."""
+    """Episodes that were reflected on."""
     archived: int = 0
-    """Memories that were put away."""
+    """Memories that were archived."""
     vectors: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -172,7 +173,7 @@ class WorkReport(Struct, frozen=True, kw_only=True):
         return self == WorkReport()
 
     def plus(self, done: WorkResult) -> WorkReport:
-        """The same with one more piece of work."""
+        """Return the report with one more piece of work added."""
         more: dict[str, int] = {"tokens_in": done.tokens_in, "tokens_out": done.tokens_out}
         if done.did == "caught_up":
             more["summaries"] = done.summaries
@@ -190,7 +191,7 @@ class WorkReport(Struct, frozen=True, kw_only=True):
 
 
 async def work_report(steps: AsyncGenerator[WorkResult, None], on_progress: OnProgress[WorkResult]) -> WorkReport:
-    """Do all of the work, and add it up."""
+    """Run all of `steps`, and return their sum."""
     report = WorkReport()
 
     def add(done: WorkResult) -> None:
@@ -202,11 +203,11 @@ async def work_report(steps: AsyncGenerator[WorkResult, None], on_progress: OnPr
 
 
 REPORTED_BYTES = 1 << 16
-"""How much of a file is read before it is told how far the reading is."""
+"""How much of a file is read between two reports."""
 
 
 def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) -> Iterator[bytes]:
-    """The lines of a file; who listens is told how far it is, and at the end what could not be read."""
+    """Yield the lines of a file, and report to `on_progress` how far it has been read."""
     size, left = file.size, 0
     for line in file.lines():
         left -= len(line)
@@ -217,7 +218,7 @@ def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) ->
 
 
 def ended(file: LogSource) -> Reading:
-    """What there is to say of a file that was read."""
+    """Return the report on a file that has been read to its end."""
     left_out, damage = tuple(file.left_out), file.damage or ""
     return Reading(
         label=file.label, bytes_read=file.size, size=file.size, is_over=True, left_out=left_out, damage=damage
