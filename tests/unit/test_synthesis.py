@@ -132,6 +132,18 @@ def test_a_command_that_a_task_runner_says_it_runs_was_run() -> None:
     done(work("mise run test; cat NOTES", False))
 
 
+def test_a_trap_whose_way_out_nobody_took_is_refused_whole() -> None:
+    async def work() -> None:
+        text = f"{FAILS} Then run `ghost --lock` first."
+        house = House(reply(lesson(text, 2, 3, kind="trap", way_out="run `ghost --lock` first")), reply())
+        await house.tell()
+        await house.learn()
+        assert "ghost --lock" in house.model.prompts[-1].user
+        assert await house.told() == []
+
+    done(work())
+
+
 def test_what_the_agent_only_supposed_is_no_reason_of_a_trap() -> None:
     async def work() -> None:
         trap = lesson(FAILS, 2, 3, kind="trap", why="The lock is likely left over from the last run.")

@@ -172,6 +172,8 @@ def hold(said: LessonSaid, witness: Witness) -> Taught:
     limits = "" if _orders_fault(limits, witness) else limits
     if left.complaints and _opening(left.text) != _opening(said.lesson):
         return Taught(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
+    if left.complaints and _holds_way_out(said, said.lesson) and not _holds_way_out(said, left.text):
+        return Taught(complaints=left.complaints)  # A trap without its way out helps nobody.
     if not left.text or not (why or named_in(text)):
         fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
         return Taught(complaints=left.complaints or (fault,))
@@ -186,6 +188,11 @@ def hold(said: LessonSaid, witness: Witness) -> Taught:
         named = f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none" if missing else "It names none"
         return Taught(complaints=(f"{named} of its messages.",))
     return Taught(observation=_observation(said, text, why, limits, sources, witness), complaints=left.complaints)
+
+
+def _holds_way_out(said: LessonSaid, text: str) -> bool:
+    way_out = " ".join(said.way_out.split()).rstrip(".")
+    return bool(way_out) and way_out.casefold() in " ".join(text.split()).casefold()
 
 
 def _opening(text: str) -> list[str]:
