@@ -324,3 +324,9 @@ def test_what_only_looks_like_one_is_of_its_task(said: str, conceded: bool) -> N
 def test_what_stands_in_brackets_is_of_the_sentence_before_it() -> None:
     assert not stands_alone("(the ledger should be the source of truth)")
     assert stands_alone("Is the pool fine here? (we use the queue explicitly elsewhere to not block the writers)")
+
+
+@pytest.mark.parametrize("said", ["", "()", "( )", ", ;", "？！", " - ", "…", "`", "(…)?", "."])
+def test_what_holds_no_clause_binds_nobody(said: str) -> None:
+    assert not stands_alone(said)
+    assert not stands_alone(said, conceded=True)

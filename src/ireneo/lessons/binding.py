@@ -377,7 +377,7 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     if (found := _UNMEANT.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
     clauses = _parts(said)
-    if any(_lasts(each, then) for each, then in zip(clauses, (*clauses[1:], ""), strict=True)):
+    if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True
     return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
 
