@@ -242,8 +242,8 @@ def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:
 
 MIN_BUDGET = 256
 MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
-"""Shares of the budget kept free, one more after each cut that turned out larger as written than estimated: with
-less room other lines are chosen, which may exceed their estimate by more."""
+"""Shares of the budget to keep free: the next one is taken after each try that turned out larger as written than was
+estimated. With less room other lines are chosen, which may exceed their estimate by more."""
 LEAST = 64
 """Room for one block and nothing else."""
 

@@ -393,13 +393,14 @@ class SessionErasure(Struct, frozen=True, kw_only=True):
 
     key: SessionKey
     whole: bool = False
-    """The session itself goes, with everything in it."""
+    """Whether the session itself is erased, with everything in it."""
     messages: tuple[Message, ...] = ()
-    """As they are now."""
+    """The messages to erase, as they are now."""
     summaries: tuple[SummaryId, ...] = ()
     remade: tuple[SummaryId, ...] = ()
-    """Structural summaries of what follows. They say nothing of what is erased, but are made again, since summaries are
-    made from first to last without a gap; texts that models wrote of the same stretches are found again."""
+    """Summaries made without a model of later messages. They say nothing about what is erased, but are removed and
+    made again, since such summaries are made from the first message to the last without a gap. Texts that models wrote
+    about the same stretches stay, and are shown again."""
     annotations: tuple[AnnotationId, ...] = ()
     marks: tuple[Rebuild, ...] = ()
     leases: tuple[Lease, ...] = ()

@@ -57,7 +57,7 @@ class Worker:
         seconds = min(self._seconds, most_seconds)
 
         def take(tx: Transaction) -> Lease | None:
-            # Not before the store is ours: of a short lease the wait for it may leave nothing.
+            # Read inside the transaction: a short lease could run out while the transaction waits for the store.
             now = self._clock.now()
             return tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
 

@@ -378,8 +378,8 @@ IDLE_SECONDS = 15.0
 AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0
-_UNDATED = datetime.min.replace(tzinfo=UTC)
 """An unchanged session in which nothing was due is looked at again after this time."""
+_UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
 class Works:

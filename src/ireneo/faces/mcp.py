@@ -284,7 +284,7 @@ class Tools:
         """Put a memory that an agent kept in other words, or label it. What the user said is the user's to change."""
         record = await self._agents(id)
         done = await self._memory.update(record.id, text=text or None, labels=labels, origin="agent")
-        # What it holds now, as far as it belongs here: others may have said the same, and labelled it, elsewhere.
+        # Another project may have stored the same statement with labels of its own, which are not to be shown here.
         return recalled(_listed_memory(await self._agents(done.id)))
 
     async def merge(
@@ -586,7 +586,7 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
     else:
         server = MemoryServer(project_here(project))
         offered = [
-            # A brief marks what it shows as used, so that it fades later.
+            # No pure reading: the memories that a brief shows are marked as used.
             (tools.brief, ADDS),
             (tools.recall, READS),
             (tools.remember, ADDS),

@@ -121,11 +121,11 @@ class Times(Topic, frozen=True, kw_only=True):
     past: Row = ()  # Patterns of a period up to now
     leads: Set = frozenset()  # Words that confirm a year or a doubtful month after them
     joins: Set = frozenset()  # Between two months of one year
-    before: Row = ()
-    until: Row = ()
-    after: Row = ()
-    # Words before a time: everything before it, up to its end, after it, or from its beginning
-    since: Row = ()
+    # Words before a time, which mean …
+    before: Row = ()  # everything before it
+    until: Row = ()  # everything up to its end
+    after: Row = ()  # everything after it
+    since: Row = ()  # everything from its beginning on
     articles: Set = frozenset()  # Words that may be between these and the time
     end_of: Row = ()  # The same, meaning the end of the time
 

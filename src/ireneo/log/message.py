@@ -31,8 +31,9 @@ MessageId = NewType("MessageId", str)
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
-"""Who put a message there: its role itself; the harness around the agent (a reminder, a caveat), which opens no
-turn; or another tool's compaction, which is no evidence."""
+"""Who put a message there. ``spoken``: its role, such as the user. ``injected``: the harness, which is the program
+around the agent, with a reminder or a caveat; this opens no turn. ``summary``: a tool that compacted the conversation;
+this is no evidence."""
 
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")

@@ -622,7 +622,7 @@ class _Planting:
         return node
 
     def _end_of_quiet(self, at: int) -> int:
-        """Move from `at` behind branches in which only the harness speaks: nobody rewound those."""
+        """Return the end of the branches after `at` in which only the harness speaks: nobody has rewound those."""
         while True:
             child = self._newest_root if at == _ROOT else self._newest_child[at]
             if child == _ROOT or self._spoken[child]:
