@@ -1,4 +1,4 @@
-"""The tree of a session: resolve ids, move branches, find what no branch leads to, and describe its summaries."""
+"""The tree of a session: find messages by id, move branches, find what no branch leads to, and describe summaries."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MAX_IDS_LISTED = 4
 
 
 def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:
-    """The only id in `found` that is `name` or begins with it.
+    """Return the only id in `found` that is `name` or begins with it.
 
-    Raises BadInput, listing some ids, where there are several or `name` is too short.
+    Raises BadInput, which lists some ids, if there are several or if `name` is too short.
     """
     if name in found:
         return name
@@ -49,9 +49,9 @@ def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID
 
 
 def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
-    """Those of the `found` messages that `name` means: one by its id, or all of one log entry.
+    """Return the messages in `found` that `name` means: one by its id, or all that came from one log entry.
 
-    Raises BadInput where it abbreviates several ids.
+    Raises BadInput if several ids begin with `name`.
     """
     begun = {message.id for message in found if message.id.startswith(name)}
     if not begun:
@@ -61,13 +61,13 @@ def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
 
 
 def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
-    """The memory with that id or abbreviation, if any. Raises BadInput as `only_match` does."""
+    """Return the memory with that id or abbreviated id, if there is one. Raises BadInput as `only_match` does."""
     found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
 
 
 def shortest_ids(ids: Sequence[str]) -> str:
-    """Some of the ids, abbreviated as far as they stay distinct."""
+    """List some of the ids, abbreviated as far as they stay distinct."""
     length = SHORT
     while len({id[:length] for id in ids}) < len(set(ids)):
         length += 1
@@ -76,7 +76,7 @@ def shortest_ids(ids: Sequence[str]) -> str:
 
 
 def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | None:
-    """Move `branch` back to the message `to` (``root``: before the first); later messages stay in the log."""
+    """Move `branch` back to the message `to` (``root``: before the first one); later messages stay in the log."""
     if to == ROOT:
         tx.log.move(key, branch, None)
         return None
@@ -86,7 +86,7 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
 
 
 def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
-    """Make the branch `name` at the message `at` of `branch` (None: its head)."""
+    """Create the branch `name` at the message `at` of `branch` (None: at its head)."""
     if not name.strip():
         raise BadInput("The name of the new branch is empty; give it one.")
     if name in tx.sessions.branches(key):
@@ -97,7 +97,7 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
 
 
 def passes(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
-    """Whether the path to `head` goes through `place`."""
+    """Return whether the path to `head` goes through `place`."""
     if head is None or place.position > head.position:
         return False
     at = tx.log.path(key, head.id, place.position, place.position)
@@ -105,10 +105,10 @@ def passes(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> 
 
 
 def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
-    """The message that `name` means: an id, its beginning, or the id that its log gave it.
+    """Return the message that `name` means: an id, the beginning of one, or the id in its log.
 
-    Where a log gave several messages one id, the last one on the branch's path is meant. Raises MessageNotFound, and
-    BadInput where the name abbreviates several ids.
+    If a log used one id for several messages, the last of them on the branch's path is returned. Raises
+    MessageNotFound, and BadInput if several ids begin with `name`.
     """
     found = messages_named(name, tx.log.find(key, [name])) if name else []
     if not found:
@@ -123,30 +123,31 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
 
 
 class TreePath(Struct, frozen=True, kw_only=True):
-    """One path's own part of the tree: the positions from `first` to its head's."""
+    """The part of the tree that belongs to one path alone: the positions from `first` to its head."""
 
     name: str
-    """Its branch; empty: an abandoned path."""
+    """The name of its branch; empty for an abandoned path."""
     head: Head
     first: int
-    """Its first own position; one behind the head where it has none."""
+    """The first position that belongs to this path alone; if there is none, one behind the head."""
     parent: int | None
-    """Index of the path that it leaves; None where it begins at a first message."""
+    """The index of the path that this one leaves; None if it begins with a first message of its own."""
     leaves_at: MessageId | None
-    """The last message shared with that path."""
+    """The last message that it shares with that path."""
     tokens: int
-    """What its own messages cost."""
+    """The cost of the messages that belong to this path alone."""
 
     @property
     def messages(self) -> int:
-        """How many messages are its own."""
+        """The number of messages that belong to this path alone."""
         return self.head.position - self.first + 1
 
 
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
-    """One path per named head, in order; together they contain every message once.
+    """Return one path for each named head, in order; together they contain every message once.
 
-    Forks are found by bisection, so that few messages are read. Of many paths that leave one, add the longest first.
+    Forks are found by bisection, so that few messages are read. Of many paths that leave the same one, pass the longest
+    first.
     """
     splitter = _PathSplitter(tx, key)
     for name, head in heads:
@@ -160,7 +161,7 @@ class _PathSplitter:
         self._key = key
         self.paths: list[TreePath] = []
         self._leaving: dict[tuple[int | None, int], list[int]] = {}
-        """The paths that leave another one, by its index and the last shared position."""
+        """The paths that leave another one, by that one's index and the last shared position."""
 
     def add(self, name: str, head: Head) -> None:
         parent: int | None = None
@@ -181,7 +182,7 @@ class _PathSplitter:
         self.paths.append(path)
 
     def _next(self, parent: int | None, at: int, head: Head) -> int | None:
-        """Of the paths that leave `parent` behind position `at`, the one that the path to `head` follows."""
+        """Return which of the paths that leave `parent` after position `at` the path to `head` follows, if any."""
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
@@ -196,7 +197,7 @@ class _PathSplitter:
 
 
 def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:
-    """The last position that two paths share, which share `low`; -1 for none."""
+    """Return the last position that two paths share, given that they share `low`; -1 for none."""
     high = min(one.position, other.position)
     tries = 0
     while low < high:
@@ -216,7 +217,7 @@ def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
 
 
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
-    """What no branch leads to, or would without the branch `without`. Raises as `drop_branch` does."""
+    """Count what no branch leads to, or none would without the branch `without`. Raises as `drop_branch` does."""
     kept = dict(tx.sessions.branches(key))
     ends = [("", end) for end in reversed(tx.upkeep.abandoned_heads(key))]
     if without:
@@ -231,7 +232,7 @@ def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
 def drop_branch(tx: Transaction, key: SessionKey, branch: str) -> None:
     """Delete the name of a branch.
 
-    Raises BadInput where there is no such branch, or no other one leads to a message.
+    Raises BadInput if there is no such branch, or if no other branch leads to a message.
     """
     _check_drop(tx, key, branch)
     tx.upkeep.drop_branch(key, branch)
@@ -256,7 +257,7 @@ def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:
 
 
 class OpenThread(Struct, frozen=True, kw_only=True):
-    """A thread as it was opened."""
+    """An open thread of a story."""
 
     id: str
     kind: str
@@ -268,10 +269,10 @@ class OpenThread(Struct, frozen=True, kw_only=True):
 
 
 class TreeNode(Struct, frozen=True, kw_only=True):
-    """A summary at its place on the path."""
+    """A summary and its place on the path."""
 
     id: SummaryId
-    """The id of the canonical summary, which opens it, whoever wrote the text."""
+    """The id by which the summary can be opened, whoever wrote the text."""
     level: SummaryLevel
     depth: int
     first: MessageId
@@ -279,42 +280,42 @@ class TreeNode(Struct, frozen=True, kw_only=True):
     first_position: int
     last_position: int
     messages: int
-    """How many messages it covers."""
+    """The number of messages that it covers."""
     tokens: int
-    """What its text costs."""
+    """The cost of its text."""
     source_tokens: int
-    """What the messages that it covers cost."""
+    """The cost of the messages that it covers."""
     leaves: int
     retellings: int
     text: str
     """Its best text, in full."""
     model: str
-    """Who wrote the text; empty for the offline text."""
+    """Who wrote the text; empty if it was written without a model."""
     shown: bool
-    """Whether it is one of the widest, which a context shows."""
+    """Whether no wider summary covers it, so that contexts may show it."""
     sources: tuple[SummaryId, ...]
-    """The summaries right under it."""
+    """The summaries that it was merged from."""
     threads: tuple[OpenThread, ...]
-    """The threads opened within it that are open at its end."""
+    """The threads that were opened within it and are open at its end."""
 
 
 class TreeBranch(Struct, frozen=True, kw_only=True):
-    """A branch and how it relates to the others."""
+    """A branch, and how it relates to the others."""
 
     name: str
     head: MessageId | None
-    """None: before the first message."""
+    """None before the first message."""
     messages: int
-    """How many messages its path has."""
+    """The number of messages on its path."""
     tokens: int
     parent: str
     """The branch that it leaves; empty for none."""
     shared: int
-    """How many messages it shares with that one."""
+    """The number of messages that it shares with that branch."""
     forks_at: MessageId | None
-    """The last of them."""
+    """The last message that both share."""
     summarised: int
-    """How many messages its widest summaries cover."""
+    """The number of messages that its widest summaries cover."""
 
 
 class Tree(ShortRepr, frozen=True, kw_only=True):
@@ -325,18 +326,18 @@ class Tree(ShortRepr, frozen=True, kw_only=True):
     preset: str
     head: MessageId | None
     messages: int
-    """How many messages the path has."""
+    """The number of messages on the path."""
     tokens: int
-    """What they cost."""
+    """The cost of these messages."""
     live: int
-    """How many messages stand behind the last summary."""
+    """The number of messages after the last summary."""
     live_tokens: int
     behind: int
-    """Of a story: how many of those are due as whole leaves."""
+    """Of a story: how many of those are due to be summarised."""
     nodes: tuple[TreeNode, ...]
-    """By first position, the widest first."""
+    """The summaries, by first position, of equal ones the widest first."""
     branches: tuple[TreeBranch, ...]
-    """This one first, then the others by name."""
+    """This branch first, then the others by name."""
     threads: tuple[OpenThread, ...]
     """The threads that are open at the end of the summaries."""
 

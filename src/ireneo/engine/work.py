@@ -1,8 +1,8 @@
-"""Work behind the conversation: find what is due, take the lease on it, write it, and store it in one transaction.
+"""Background work: find what is due, take the lease on it, write it, and store it in one transaction.
 
-Any number of processes may do so at once. What is due is derived from the log and from what is stored, so nothing is
-queued, and whoever is killed leaves nothing to be cleaned up. Two that meet all the same write the same anchor: what
-the first has stored stays, and the second takes it over.
+Any number of processes may work at once. What is due is derived from the log and from what is stored, so nothing is
+queued, and a worker that is killed leaves nothing to be cleaned up. If two workers do the same work all the same, both
+make the same ids: what the first one stored stays, and the second one reports it as taken over.
 """
 
 from __future__ import annotations
@@ -59,27 +59,31 @@ WorkKind = Literal[
 
 
 class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
-    """One piece of work, and how much there is left."""
+    """One piece of work that was done or failed, and how much is left to do."""
 
     session: str
     branch: str
     id: str = ""
     """The id of the summary that was written."""
     did: WorkKind
-    """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
-    so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
-    ``listened``: what people said became memories. ``remembered``: memories were made of turns or of leaves, without a
-    model. ``reflected``: the episodes of the whole space were looked back on; ``archived``: what faded, and the least
-    retained over its cap, was put away; ``embedded``: what is searched was given vectors. These three have no session.
+    """What was done.
+
+    ``caught_up``: summaries were written without a model. ``written``, ``repaired``: a model wrote one, at once or when
+    asked a second time; ``offline``: its answers were so bad that the text written without a model is kept;
+    ``taken_over``: another writer had stored the summary meanwhile; ``failed``: `reason` says why. ``listened``: what
+    people said was read into memories. ``remembered``: episodes were made of turns or leaves, without a model.
+
+    Three kinds of work concern the whole space and have no session: ``reflected``, ``archived``, and ``embedded``
+    (vectors were computed).
     """
     first_position: int
     last_position: int
     level: SummaryLevel = "story"
     depth: int = 1
     summaries: int = 1
-    """How many were written: the notes on a stretch are for all blocks that stand in it."""
+    """How many summaries were written: one answer may hold the notes for several blocks."""
     reason: str = ""
-    """Why it failed, or what was wrong."""
+    """Why the work failed, or what was wrong with the model's answer."""
     tokens_in: int = 0
     tokens_out: int = 0
     supported: float = 1.0
@@ -90,13 +94,13 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     due: int = 0
     """How many texts a model has still to write on the branch."""
     memories: int = 0
-    """How many memories were made or changed; of ``embedded`` how many documents."""
+    """How many memories were made or changed; for ``embedded``, how many documents."""
     episodes: int = 0
-    """How many episodes were looked back on."""
+    """How many episodes were reflected on."""
 
 
 ANSWERS: tuple[WorkKind, ...] = ("written", "repaired", "offline", "failed")
-"""What may come of a text that a model was asked for."""
+"""The kinds of work in which a model was asked for a text."""
 
 FAILURES_IN_A_ROW = 3
 """Failures in a row after which an explicit request for summaries gives up."""
@@ -107,7 +111,7 @@ _LOG = logging.getLogger("ireneo")
 
 
 class TextWriter:
-    """Has the texts of one branch of a session written under leases."""
+    """Writes the texts of one branch of a session, each under a lease."""
 
     def __init__(self, resources: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
         self.resources = resources
@@ -125,15 +129,15 @@ class TextWriter:
         """What is being written, and under which lease."""
 
     def models(self) -> Models:
-        """The session's models, which are only asked while nobody else has written the text or taken its lease."""
+        """Return the session's models, which check before each call that the text is still this worker's to write."""
         own = self.resources.models.each(lambda model: _Checked(model, self._check))
         return replace(self.resources, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
-        """Have the texts of a stretch written, of which the first will be called `name`.
+        """Have a model write the texts of a stretch, the first of which will have the id `name`.
 
-        None where another is at it, has overtaken this worker, or wrote it since, and where it was pruned meanwhile:
-        then what is due is to be looked for again.
+        Returns None if another worker has the lease, has overtaken this one, or has stored the text already, and if the
+        stretch was pruned meanwhile. The caller then finds out anew what is due.
         """
         try:
             async with self.worker.leased(self.key, name) as lease:
@@ -153,7 +157,10 @@ class TextWriter:
         return None
 
     async def _check(self) -> None:
-        """Raise Overtaken where a call would be wasted; last thing before it, since all else may have waited long."""
+        """Raise Overtaken if calling the model would be wasted.
+
+        Runs right before the call, since everything before it may have waited for long.
+        """
         lease, name = self._at
 
         def is_mine(tx: Transaction) -> bool:
@@ -208,7 +215,7 @@ class TextWriter:
         )
 
     async def _is_put_off(self, name: str) -> bool:
-        """Whether the text failed and waits for its next try, and nobody is working on it."""
+        """Return whether the text failed, waits for its next try, and nobody is working on it."""
         leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 
@@ -226,9 +233,9 @@ class _Checked:
 
 
 CHUNK = 32
-"""Leaves written without a model in one transaction, and so at most done again after a crash."""
+"""How many leaves are written without a model in one transaction. At most these are written again after a crash."""
 CHUNK_LEASE_SECONDS = 10.0
-"""A short lease, since no model is waited for: the successor of a worker that died need not wait long."""
+"""A short lease, since no model is awaited: if the worker dies, the next one need not wait for long."""
 
 
 class SummaryWork:
@@ -243,11 +250,10 @@ class SummaryWork:
         self._voice = writer.resources.voices.of(options.policy)
 
     async def visit(self, texts: int, patience: int = 1) -> AsyncGenerator[WorkResult, None]:
-        """Do everything that needs no model, then write so many texts; `patience` failures in a row end it.
+        """Write everything that needs no model, then have a model write about `texts` texts.
 
-        What is asked for in one question belongs together, so there may be some more.
-
-        Where the model can't be reached, or a limit is reached, the first failure does.
+        There may be some more, since notes that one question asks for belong together. It ends after `patience`
+        failures in a row, and after the first one if the model can't be reached or a spending limit is reached.
         """
         self._writer.failures = 0
         async for worked in self.catch_up():
@@ -272,7 +278,7 @@ class SummaryWork:
                 return
 
     async def due(self) -> int:
-        """How many texts a model has still to write, once everything else is done; 0 where no model writes them."""
+        """Return how many texts a model has still to write once everything else is done; 0 without a model."""
         if self._writer.models().for_task(self._task) is None:
             return 0
         async for _ in self.catch_up():
@@ -284,11 +290,11 @@ class SummaryWork:
         return "story" if self._policy.story else "notes"
 
     def catch_up(self) -> AsyncGenerator[WorkResult, None]:
-        """Make the summaries that are due and need no model, some at a time."""
+        """Write the summaries that are due and need no model, some at a time."""
         return self._catch_up_story() if self._policy.story else self._catch_up_work()
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
-        """Write the blocks of an agent's work ahead, where more are due than a context writes itself."""
+        """Write the blocks of an agent's work ahead, if more are due than a context writes by itself."""
         writer, key, branch, policy = self._writer, self._key, self._writer.branch, self._policy
         if await self._store.read(due_ahead, key, branch, policy) is None:
             return
@@ -339,7 +345,7 @@ class SummaryWork:
                 return
 
     async def _grown(self, most: int) -> Grown | None:
-        """The story with at most `most` more leaves; None before the first message."""
+        """Return the story with at most `most` more leaves; None before the first message."""
 
         def grow(tx: Transaction) -> Grown | None:
             head = tx.log.head(self._key, self._writer.branch)
@@ -383,7 +389,7 @@ _UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
 class Works:
-    """The work on the sessions of one space."""
+    """The work on all sessions of one space."""
 
     def __init__(self, resources: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
         """Work on each session with `preset`, or, where that is None, in the ways in which it is shown."""
@@ -401,9 +407,10 @@ class Works:
         """Whether something is due that another worker is at."""
 
     async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
-        """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set.
+        """Do what is due, then wait for more, or end if `until_idle` is set.
 
-        Who waits for more outlasts a store that is away. Raises what the store does where `until_idle` is set.
+        While it waits for more, it survives a store that can't be reached. With `until_idle` it raises what the store
+        raises.
         """
         async with self._store.hearing(self._space) as wait:
             while True:
@@ -448,7 +455,7 @@ class Works:
             yield worked
 
     def _rests(self, info: SessionInfo) -> bool:
-        """Whether the session is unchanged since it was looked at a short while ago and nothing was due."""
+        """Return whether the session has not changed since nothing was due in it, a short while ago."""
         seen, at = self._idle.get(info.key, (None, None))
         if seen != info or at is None:
             return False
@@ -504,10 +511,11 @@ class Works:
                 yield worked
 
     async def _reflecting(self, key: SessionKey | None) -> AsyncIterator[WorkResult]:
-        """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice.
+        """Reflect as long as that is due.
 
-        It stands on the session `key`, which all workers must choose alike. None where there is no session: without a
-        lease a model may be asked twice, and nothing is stored twice.
+        A model is asked under a lease, so that two workers don't both pay. The lease is on the session `key`, which all
+        workers must choose alike. Without any session there is no lease: a model may be asked twice, but nothing is
+        stored twice.
         """
         while await self._store.read(is_due, self._space):
             if key is None:
@@ -529,9 +537,9 @@ class Works:
             )
 
     async def _embedding(self, embedder: Embedder) -> AsyncIterator[WorkResult]:
-        """Make the vectors that are missing; take out those of an embedder that was used before.
+        """Compute missing vectors, and remove those of an embedder that was used before.
 
-        Two workers that are at it do some of it twice, and no harm.
+        Two workers may compute some vectors twice, which does no harm.
         """
         goes_on = True
         while goes_on:
@@ -557,12 +565,12 @@ class Works:
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
     def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
-        """The heads of a session's branches, and the options with which its contexts are asked for."""
+        """Return the heads of a session's branches, and the options with which its contexts are requested."""
         stories = [self._options(policy) for policy in self._stories(tx, info)]
         return tx.sessions.branches(info.key), [*stories, *self._works(tx, info)]
 
     def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
-        """The policies by which the session is told as a story: its own, and those in use."""
+        """Return the policies by which the session is summarised as a story: its own, and others in use."""
         own = self._own(info)
         found = [own] if own.story else []
         if self._preset is None:
@@ -571,7 +579,7 @@ class Works:
         return found
 
     def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
-        """The options with which contexts of an agent's work were asked for, as their rebuilds record."""
+        """Return the options with which contexts of agents' work were requested, as the stored rebuild marks say."""
         marks = tx.rebuilds.of_session(info.key)
         known = {policy.summarizer: policy for policy in PRESETS.values() if not policy.story}
         return [
