@@ -61,14 +61,18 @@ def compact(
     tokens: TokenCounts | Tokenizer = "estimate",
     thinking: ThinkingRule | None = None,
 ) -> Context[Any, Any]:
-    """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
+    """Cut a message list to `budget` tokens, without any store, and return it in the same format (or in `to`).
 
-    `messages` is a list in any chat format, including what clients return and the message objects of LangChain and
-    Pydantic AI; an object with such a list as the provider takes it (``messages`` and ``system``, say); or a list of
-    drafts (from a log), which become OpenAI's messages where `to` names no other format. Objects of LangChain,
-    Pydantic AI and google-genai come out as such. The format of each message is recognised; a list in several formats
-    needs `to`. `thinking` is as in `Session.context`. Raises BudgetTooSmall under 256 tokens, UnknownFormat, and
-    UnreadableLog with the place of the fault.
+        shorter = ireneo.compact(messages, budget=32_000).messages
+
+    `messages` is a list in any chat format, and may contain replies as clients return them and message objects of
+    LangChain and Pydantic AI; or an object with such a list, as the provider takes it (``messages`` and ``system``,
+    say); or a list of drafts from a log, which become OpenAI's messages unless `to` names another format. Objects of
+    LangChain, Pydantic AI and google-genai are returned as such objects. The format of each message is detected; a list
+    in several formats needs `to`.
+
+    `preset`, `tokens` and `thinking` are as in `ireneo.open` and `Session.context`. Raises BudgetTooSmall under 256
+    tokens, UnknownFormat, and UnreadableLog with the place of the fault.
     """
     policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
     read = read_list(messages, chat_format(to).name if to else None)
@@ -78,7 +82,7 @@ def compact(
 
 
 def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
-    """Return the tokenizer of a name; a tokenizer as it is. Raises BadInput."""
+    """Return the tokenizer called `tokens`, or `tokens` itself if it is one. Raises BadInput for an unknown name."""
     if not isinstance(tokens, str):
         return tokens
     if tokens == "estimate":

@@ -1,4 +1,4 @@
-"""What the command line and the MCP server need besides the public API."""
+"""Names that the command line and the MCP server need, and that are not part of the public API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of what the verbs return: a repr that fits on one line."""
+"""The base of the values that methods return: a repr that fits on one line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ireneo.patterns import lazy_re
 
 _ID = lazy_re(r"[a-z]_[a-z2-7]{26}")
 _ID_CHARACTERS = 9
-"""The beginning of an id, which is enough to name what it is the id of."""
+"""How many characters of an id are shown."""
 _MOST, _LONGEST = 200, 72
 """The most characters of a repr, before the last field is begun, and of one text in it."""
 _NESTED_FIELDS = 4
-"""How many fields are shown of what is a field itself."""
+"""How many fields are shown of a value that is itself a field."""
 
 
 class ShortRepr(Struct, frozen=True):

@@ -143,7 +143,7 @@ def _words(message: ireneo.Message) -> str:
 
 LINE_CHARACTERS = 240
 PAGE_CHARACTERS = 12_000
-"""The most of one answer, about 3,000 tokens."""
+"""The most characters of one answer, which are about 3,000 tokens."""
 
 
 AnyKind = Annotated[
@@ -528,7 +528,7 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 """Nothing that was stored is removed."""
 REWRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-"""What was stored before is removed."""
+"""A tool that may remove what was stored before."""
 
 
 class MemoryServer(MCPServer[object]):

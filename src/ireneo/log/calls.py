@@ -113,7 +113,7 @@ def loop_runs(messages: Sequence[Message]) -> bool:
 
 
 def _runs_on(message: Message) -> bool | None:
-    """Whether a tool loop is running behind `message`; None where it doesn't tell."""
+    """Return whether a tool loop is still running after `message`; None if the message doesn't show it."""
     if message.opens_turn and not message.draft.joined:
         return False
     if message.role == "assistant":
@@ -122,7 +122,7 @@ def _runs_on(message: Message) -> bool | None:
 
 
 def running_turn(messages: Sequence[Message]) -> int:
-    """The index of the last user message; 0 where there is none."""
+    """Return the index of the last user message; 0 if there is none."""
     return next((place for place in reversed(range(len(messages))) if messages[place].opens_turn), 0)
 
 
@@ -141,7 +141,7 @@ _SHOWS = lazy_re(
     r"|gh (?:pr|issue|run|api)|bat|xxd|od|column|cut|echo|printf)\b"
 )
 _LONG = 20_000
-"""Characters of a command that are looked at."""
+"""How many characters of a command are read."""
 _SAYS_NOTHING = lazy_re(r"(?:cd|pwd|export|set|source|true|sleep|mkdir|touch|\w+=\S*)\b|#|$")
 
 
@@ -280,7 +280,7 @@ _PASSED = _any_of(
     flags=re.M,
 )
 _END = 20_000
-"""Characters of a long output that are looked at, at either end."""
+"""How many characters of a long output are read at its beginning, and how many at its end."""
 _LINE = 300
 _TRACEBACK = lazy_re(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
 

@@ -215,7 +215,7 @@ def is_own_block(draft: Draft) -> bool:
 
 
 SAME = " = "
-"""Joins the names of one character: ``Vera = the Countess``."""
+"""Joins the names of one character, as in ``Vera = the Countess``."""
 _NAMES_KEPT = 4_096
 _NAME_WORD = lazy_re(r"\w+")
 
@@ -380,7 +380,7 @@ BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it
 PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
 """The first lines of these blocks, by which a truncated one is recognised."""
 CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
-"""The last line of each of these blocks."""
+"""The last line of a brief, and of a scratchpad."""
 EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
 """Between these stand lessons in a file that agents read; who reads them there recalls them."""
 _EXPORTED = lazy_re(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
@@ -389,7 +389,7 @@ _TAGS = (*BLOCK_TAGS, PINS_TAG, *CLOSING, *CLOSING.values())
 
 
 def without_recalled(text: str) -> str:
-    """`text` without the briefs, scratchpads and exported lessons in it."""
+    """Return `text` without the briefs, scratchpads and exported lessons in it."""
     for tag, closing in CLOSING.items():
         if tag in text:
             text = _without(text, tag, closing)

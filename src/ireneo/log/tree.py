@@ -55,19 +55,23 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     about: str = ""
     """The id of the released or reworded pin or thread; the stretch of the disputed or rewritten summary."""
     claim: str = ""
-    """The disputed words of the summary, where not all of it is."""
+    """The disputed words of the summary; empty if all of it is disputed."""
     by: Literal["hand", "model"] = "hand"
     source: MessageId | None = None
-    """The message that contains the words, where they were found in one."""
+    """The message that contains the words, if they were found in one."""
     sort: str = ""
     """The kind of a thread."""
     who: str = ""
     whom: str = ""
     """Whose a thread is, and with whom."""
     known_to: tuple[str, ...] = ()
-    """Of a thread or canon: the characters who know of it; none given: whoever it concerns, or all."""
+    """Of a thread or canon: the characters who know of it. If none is given, those whom it concerns; if it concerns
+    nobody, all.
+    """
     number: int = 0
-    """Of several wordings the highest stands; of equal words noted again the one not released."""
+    """Of several wordings the one with the highest number counts; of equal words that were noted again, the one that
+    was not released.
+    """
     since: int = BEFORE_FIRST
     """Of a summary's wording: the first position that it covers."""
     seen_by: str = ""

@@ -1,4 +1,4 @@
-"""A model that answers as a test tells it to, and a clock that a test moves."""
+"""A model that answers from a script, and a clock that stands still, for tests."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ireneo.ports.models import Prompt, Reply, Usage
 R = TypeVar("R", bound=msgspec.Struct)
 
 Scripted: TypeAlias = "msgspec.Struct | Mapping[str, object] | str | Exception"
-"""One answer: a reply, or the JSON object of one, as a dictionary or as text; or the error that asking ends in."""
+"""One answer: a reply; a reply as a JSON object, in a dictionary or a text; or an error to raise."""
 
 Script: TypeAlias = "Sequence[Scripted] | Callable[[Prompt], Scripted]"
-"""The answers in order, or what makes each from the prompt."""
+"""The answers in order, or a function that makes the answer to a prompt."""
 
 _LETTERS_PER_TOKEN = 4
 
 
 class ScriptedLLM:
-    """A LanguageModel for tests: it answers from a script, and remembers what it was asked.
+    """A `LanguageModel` for tests: it answers from a script, and records its prompts.
 
-    What doesn't fit the reply that is asked for is a BadReply, as it is from a real model. Being asked more often
-    than the script has answers is a fault of the test, and so an AssertionError. A token is four characters.
+    As with a real model, an answer that doesn't fit the requested reply raises BadReply. A test that asks more often
+    than the script has answers fails with an AssertionError. Four characters count as a token.
     """
 
     def __init__(self, script: Script, *, name: str = "scripted") -> None:
-        """Take the script; `name` is what the replies say they come from."""
+        """Answer from `script`; `name` is the model's name in the replies."""
         self.name = name
         self.prompts: list[Prompt] = []
         """What it was asked, in order."""
@@ -60,21 +60,21 @@ class ScriptedLLM:
 
 
 def tokens(text: str) -> int:
-    """How many tokens a ScriptedLLM takes a text for."""
+    """Return how many tokens a `ScriptedLLM` counts for a text."""
     return -(-len(text) // _LETTERS_PER_TOKEN)
 
 
 class ManualClock:
-    """A Clock that stands still until it is moved."""
+    """A `Clock` that stands still until it is moved."""
 
     def __init__(self, at: datetime | None = None) -> None:
-        """Stand at `at`; at noon of the first day of 2026 in UTC, where no time is given."""
+        """Start at `at`, by default at noon on 1 January 2026, UTC."""
         self._at = at or datetime(2026, 1, 1, 12, tzinfo=UTC)
 
     def now(self) -> datetime:
-        """The time that it was set to."""
+        """Return the time that the clock was set to."""
         return self._at
 
     def move(self, by: timedelta) -> None:
-        """Go on by so much, or back."""
+        """Move the clock forward, or back."""
         self._at += by

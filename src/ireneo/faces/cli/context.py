@@ -73,7 +73,7 @@ Named = Annotated[
 
 
 class Cut(Struct, frozen=True, kw_only=True):
-    """A context with what its screen shows besides."""
+    """A context, and what its screen shows of the session."""
 
     context: ireneo.Context
     title: str
@@ -288,7 +288,7 @@ class Tier(Struct, frozen=True):
     legend: str
     style: str
     letter: str
-    """Replaces the colour where there is none."""
+    """Stands for the colour on a screen without colours."""
 
 
 STORY = Tier("story", "stories", "color(97)", "s")

@@ -147,9 +147,9 @@ class ImportTally(LogTally, kw_only=True):
     taken: list[dict[str, object]] = field(default_factory=list)
     """What became of each session."""
     kept: list[str] = field(default_factory=list)
-    """The branches with what was said here since, where a chat goes on differently."""
+    """The branches that keep messages appended here, where a chat has gone on differently."""
     quiet: bool = False
-    """Whether nothing is written before the end."""
+    """Whether nothing is printed before the end."""
 
 
 def import_logs(

@@ -44,10 +44,10 @@ class Update(Struct, frozen=True, kw_only=True):
 
     path: Path
     before: str | None
-    """None where there is no file yet."""
+    """The text of the file; None if there is no file yet."""
     after: str
     lines: int
-    """The lessons in it then."""
+    """The number of lessons in the file after the export."""
 
     @property
     def is_same(self) -> bool:

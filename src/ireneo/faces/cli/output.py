@@ -146,7 +146,7 @@ class Answer(Struct, frozen=True):
 
 
 def plain(text: str) -> Callable[[], object]:
-    """Return what writes a text to standard output as it is."""
+    """Return a function that writes `text` to standard output as it is."""
     return lambda: sys.stdout.write(text)
 
 

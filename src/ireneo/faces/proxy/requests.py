@@ -31,7 +31,7 @@ _CACHED = "cache_control"
 
 
 class ChatRequest(Struct, frozen=True, kw_only=True):
-    """A request for a model's answer, taken apart."""
+    """A request for a model's answer, split into its parts."""
 
     format: FormatName
     body: Json
@@ -40,26 +40,26 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
     said: list[Json]
     """The messages of the conversation."""
     drafts: list[list[ireneo.Draft]]
-    """The drafts of each of these."""
+    """For each message of the conversation, its drafts."""
     marks: list[Digest]
-    """For each of these drafts the digest of everything said up to it."""
+    """For each draft, the digest of everything said up to it."""
     floating: list[tuple[int, Json]]
-    """The system messages near its end, each with the number of messages after it."""
+    """The system messages near the conversation's end, each with the number of messages after it."""
 
     @property
     def has_tools(self) -> bool:
-        """Whether the client is an agent, which offers tools or has called some."""
+        """Whether the client is an agent: it offers tools, or has called some."""
         calls = any(draft.calls or draft.results for drafts in self.drafts for draft in drafts)
         return calls or bool(self.body.get("tools") or self.body.get("functions"))
 
     @property
     def answers_as(self) -> str:
-        """The name that the model speaks under, where the client names speakers: that of its last answer."""
+        """The name under which the model speaks, if the client names speakers: that of its last answer."""
         last = next((each for each in reversed(self.said) if each.get("role") == "assistant"), {})
         return name if isinstance(name := last.get("name"), str) else ""
 
     def beside(self) -> bytes:
-        """Everything that is sent besides the conversation: prompt, tools, and the rest."""
+        """Encode everything that is sent apart from the conversation: system prompt, tools, and other fields."""
         rest = {key: value for key, value in self.body.items() if key != "messages"}
         return msgspec.json.encode([rest, self.prompt, [message for _, message in self.floating]])
 

@@ -51,17 +51,17 @@ class LaidList(Struct, frozen=True, kw_only=True):
     kept: KeptSession
     format: FormatName
     last: MessageId
-    """Its last message, which an answer follows."""
+    """The id of its last message, which the model's answer follows."""
     last_digest: Digest
     answers_as: str
     preset: str
     viewpoint: str
     note: str
-    """The line on it in the log of the proxy."""
+    """What the proxy logs about the list."""
 
 
 class KeptSession:
-    """A session in use, with the known places of messages in it."""
+    """A session in use, and where the messages that clients have sent are stored in it."""
 
     def __init__(self, session: ireneo.Session, log: Callable[[str], None]) -> None:
         self.session = session

@@ -566,7 +566,7 @@ OOBABOOGA = "oobabooga"
 _FIRST_PAIRS = lazy_re(rb'\A\s*\{\s*"(?:internal|visible|data|data_visible)"\s*:\s*\[\s*(?:\[|\])')
 _INTERNAL = lazy_re(rb'"(?:internal|data)"\s*:\s*\[\s*(?:\[\s*(?:"|\])|\])')
 _BEGINS = "<|BEGIN-VISIBLE-CHAT|>"
-"""Stands in the place of the user's words before a greeting."""
+"""What stands in place of the user's words before a greeting."""
 
 
 class Oobabooga(LogReader):

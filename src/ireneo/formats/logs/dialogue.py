@@ -512,12 +512,12 @@ def _is_speech(value: dict[str, object]) -> bool:
 
 
 def _time_beside(value: Mapping[str, object], key: str) -> datetime | None:
-    """Return the time of the list under `key`, such as "session_1_date_time"."""
+    """Return the time of the list under `key`, which stands beside it under a key such as "session_1_date_time"."""
     return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:
-    """Whether it is a list of messages; where it is not `alone` but beside a text, a list of strings is none."""
+    """Return whether `value` is a list of messages; a list of strings counts only if no text is beside it (`alone`)."""
     return isinstance(value, list) and (alone or any(isinstance(each, Mapping) for each in value))
 
 

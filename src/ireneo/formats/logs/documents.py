@@ -232,11 +232,11 @@ class LogReader(ABC):
     name: str
     chat: str = "openai"
     begins: tuple[bytes, ...] = (b"{", b"[")
-    """What a file of the format begins with, one of these."""
+    """How a file of the format may begin."""
     marks: tuple[tuple[re.Pattern[bytes], ...], ...] = ()
-    """What is found near the beginning of such a file: all patterns of one of these."""
+    """Groups of patterns: near the beginning of such a file all patterns of one group are found."""
     holds: str
-    """What a document of such a file holds, for the fault of one that doesn't."""
+    """What a document of such a file holds, to be named in the fault of one that doesn't."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` is of this format."""
@@ -294,9 +294,9 @@ class Entries(Struct, frozen=True, kw_only=True):
     """The entries of one run."""
 
     entries: tuple[tuple[int, Document], ...]
-    """Each with its line; at least one."""
+    """The entries, at least one, each with the number of its line."""
     besides: Document
-    """What the file holds about the run besides its entries."""
+    """What the file says about the run, apart from its entries."""
 
 
 def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | LogFault]:

@@ -350,7 +350,7 @@ def show_difference(lines: Sequence[str]) -> None:
 
 
 MOST = 20
-"""The most findings of one session that are alike and shown."""
+"""How many findings of the same kind are shown for one session."""
 _STYLES = {"fault": "red", "repaired": "color(71)", "note": "color(136)"}
 
 
