@@ -90,6 +90,10 @@ STANDS = (
     ("Meine Tochter ist in der dritten Klasse.", "Mein Sohn ist jetzt in der vierten Klasse."),
     ("Wir haben zwei Katzen.", "Meine Eltern haben drei Katzen."),
     ("Meine Miete beträgt 640 Euro.", "Die Garage kostet 70 Euro."),
+    ("I'm an electrician.", "Drove to a job in Walton and nobody was home."),
+    ("Lost to a boy of eleven at draughts. Monday nights it is, at the Crown.", "Eleven days since the fall, Friday."),
+    ("Wir haben den Kater Mohr und die Ziegen Ute und Berta.", "Der Kater will nur noch hinten raus."),
+    ("Der Garten ist zu groß, aber raus geh ich gern.", "Geh mir weg mit Kümmel."),
 )
 
 

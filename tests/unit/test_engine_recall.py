@@ -206,6 +206,19 @@ async def test_an_embedder_that_changed_its_dimensions_leaves_the_words(tmp_path
 
 
 @waited
+async def test_as_near_as_all_that_was_looked_at_is_not_near(tmp_path: Path) -> None:
+    async with opened(tmp_path, Sized(8)) as memory:
+        session = await memory.session("talk")
+        later = MAY + timedelta(days=1)
+        await session.append([said(f"The herring boat {number} is in.", at=MAY) for number in range(5)])
+        await session.append([said(f"The kiln {number} is warm.", at=later) for number in range(1_000)])
+        await memory.embed()
+        found = await memory.recall("Which herring boat is in?", at=MAY, explain=True)
+    assert len(found) == 5
+    assert not [name for each in found for name, _ in each.parts if name == "meaning"]
+
+
+@waited
 async def test_a_vector_of_another_length_than_was_said_is_not_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, Sized(8, given=7)) as memory:
         await memory.remember("The herring boat is in.")

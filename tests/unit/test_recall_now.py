@@ -117,6 +117,17 @@ async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_
 
 
 @waited
+async def test_common_words_of_german_name_nothing_that_is_looked_for_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(
+            memory,
+            "Den Chor leitet jetzt Frau Weide, und ich singe mit.",
+            "Anton hat mit dem Rudern aufgehört und ist weg.",
+        )
+        assert "Weide" in await first(memory, "Wer leitet den Chor?")
+
+
+@waited
 async def test_who_is_only_named_stands_behind_what_is_said_of_them(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(memory, "My daughter Orla is nine.", "The kiln is warm.", "Orla studies the cello in Cork.")

@@ -218,6 +218,18 @@ def test_what_stands_beside_a_relation_may_be_nobody_of_the_speakers(text: str) 
     assert not [fact for fact in told(text) if "called" in fact.text or "heißt" in fact.text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["No more ladders till I'm 71.", "Been restless since I retired.", "Never cared for him.", "Never had a garden."],
+)
+def test_what_only_says_when_and_what_never_was_fill_no_slot(text: str) -> None:
+    assert not [fact for fact in told(text) if fact.attribute]
+
+
+def test_a_part_in_a_play_is_no_name() -> None:
+    assert not [fact for fact in told("The drama club handed out the parts. I'm Lady Harrow.") if fact.attribute]
+
+
 @pytest.mark.parametrize(("text", "wanted"), TOLD)
 def test_what_fills_no_slot_is_told_of_the_speaker(text: str, wanted: str) -> None:
     assert [fact.text for fact in told(text)] == [wanted]

@@ -557,7 +557,7 @@ class BriefSearch:
         hits = {each.hit.id: each.hit for each in by_words(index, question, looked_at=looked_at)}
         added: Mapping[str, float] = {}
         if near is not None:
-            meant = by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
+            meant, _ = by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
             added = near.support({each.hit.id: each.relevance for each in meant})
             hits.update((each.hit.id, each.hit) for each in meant)
         for hit in hits.values():

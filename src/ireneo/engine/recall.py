@@ -14,7 +14,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope, place_all
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
-from ireneo.language.words import terms
+from ireneo.language.words import language_of_sentence, terms
 from ireneo.log.message import MessageId, author_of_message, text_of_message
 from ireneo.memories.cues import no_names
 from ireneo.memories.endings import is_name_of, says_of_change
@@ -26,6 +26,7 @@ from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
+    NEAR_ENOUGH_MEANT,
     NEWEST_OF_MATTER,
     OF_ONE_MATTER,
     SEEDS,
@@ -46,6 +47,7 @@ from ireneo.memories.ranking import (
     rank,
     read_question,
     repeats_last,
+    stop_terms,
     terms_to_read,
     weights,
     with_beside,
@@ -370,8 +372,14 @@ class QueryVector(Struct, frozen=True, kw_only=True):
     vector: Vector
 
 
-def by_meaning(index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int) -> list[Document]:
-    """The documents of an index whose vectors are nearest to the question's, best first."""
+def by_meaning(
+    index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
+) -> tuple[list[Document], float]:
+    """Return the documents of an index whose vectors are nearest to the question's, best first, and a floor.
+
+    The relevance of a document is its cosine. The floor is the cosine of the last of `looked_at` wanted documents, or
+    of the furthest one read if fewer of them are wanted: any document is about that near. It is 0 where all were read.
+    """
     tx, space = index.scope.tx, index.scope.space
     wanted = looked_at
     for left in reversed(range(VECTOR_ROUNDS)):
@@ -381,11 +389,14 @@ def by_meaning(index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, l
             break
         # Many of the nearest may not be seen: look further.
         looked_at *= FURTHER
-    return [
+    found = [
         replace(documents[number], relevance=cosine, parts=(("meaning", cosine),))
         for number, cosine in near
         if number in documents and cosine > 0
     ]
+    if len(found) >= wanted:
+        return found, found[wanted - 1].relevance
+    return found, near[-1][1] if len(near) >= looked_at else 0.0
 
 
 SPEAKS = 3
@@ -444,7 +455,7 @@ def _recall(
     if named is not question and "called" not in question.senses:
         worded[-1] = [_less_if_name(question, each) for each in worded[-1]]
     question = named
-    meant: list[list[Document]] = [[] for _ in indexes]
+    meant: list[tuple[list[Document], float]] = [([], 0.0) for _ in indexes]
     bare = 0
     """Documents without a vector."""
     if meaning is not None:
@@ -455,7 +466,9 @@ def _recall(
         except EmbedderError as error:
             note = f"{BY_WORDS}{error}"
     mixed = [
-        each for some, near in zip(worded, meant, strict=True) for each in _combined(some, near, question, looked_at)
+        each
+        for some, (near, floor) in zip(worded, meant, strict=True)
+        for each in _combined(some, near, floor, question)
     ]
     if asked.kind is None and question.side != "assistant":
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
@@ -467,7 +480,8 @@ def _recall(
     if question.of_now:
         if isinstance(indexes[0], MessageIndex):
             found = _with_renewals(indexes[0], question, found)
-        found = _newer_first(scope, question, found, asked)
+        near = NEAR_ENOUGH if meaning is None else NEAR_ENOUGH_MEANT
+        found = _newer_first(scope, question, found, asked, near)
     return RecallResults(_chosen(found, question, asked, resources), note)
 
 
@@ -534,8 +548,10 @@ def _worth(each: Document, why: str, more: float) -> Document:
     return replace(each, relevance=each.relevance + more, parts=(*each.parts, (why, more)))
 
 
-def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
-    """Move newer hits before older ones that answer as well, and before everything what superseded it."""
+def _newer_first(
+    scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery, near: float
+) -> list[RecallHit]:
+    """Move newer hits before older ones that answer as well (`near`), and before everything what superseded it."""
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
@@ -544,7 +560,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
     def renews(one: RecallHit, other: RecallHit) -> bool:
         if one.at is None or other.at is None or one.at <= other.at:
             return False
-        if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
+        if (one.role, one.author) != (other.role, other.author) or one.score < near * other.score:
             return False
         words = about[_name(one)]
         # A message that says that something changed need not repeat all of it.
@@ -581,7 +597,9 @@ def _with_renewals(index: MessageIndex, question: Question, found: Sequence[Reca
     """
     asked = {term for term, _ in question.terms}
     first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
-    said = {_name(each): frozenset(terms(each.text)) - asked for each in first}
+    said = {
+        _name(each): frozenset(terms(each.text)) - asked - stop_terms(language_of_sentence(each.text)) for each in first
+    }
     named = {each: _named_in(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
     search, space = index.scope.tx.search, index.scope.space
     looked = sorted(frozenset[str]().union(*said.values()))
@@ -656,16 +674,12 @@ async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None,
     return QueryVector(embedder=resources.embedder.name, vector=vector), ""
 
 
-def _combined(
-    worded: Sequence[Document], near: Sequence[Document], question: Question, looked_at: int
-) -> list[Document]:
+def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question) -> list[Document]:
     """Combine what the words find and what is near in meaning, each with the sum of both."""
     found = {each.passage.number: each for each in worded}
-    # Only what is nearer than the last candidate counts: that much nearness everything has.
-    least = near[-1].relevance if len(near) >= looked_at else 0.0
     for each in near:
         passage = each.passage
-        counts = VECTOR_WEIGHT * (each.relevance - least) * (1 + asked_of(question, passage))
+        counts = VECTOR_WEIGHT * (each.relevance - floor) * (1 + asked_of(question, passage))
         if counts > 0 and len(passage.text) <= MEANT_AT_MOST:
             known = found.get(passage.number) or replace(each, relevance=0.0, parts=())
             parts = (*known.parts, ("meaning", counts))

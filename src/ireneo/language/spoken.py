@@ -62,6 +62,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     relative: Row = ()
     either: Row = ()  # In a value: one of two, unknown which
     limits: Row = ()  # After a value: it is true under a condition
+    dependent: Row = ()  # Right before a subject: the clause tells when something else is so
     article: Row = ()  # Words that are stripped from the beginning of a value
     relations: Map = field(default_factory=dict)  # By a code, words for relatives, friends and pets
     he: Set = frozenset()  # Those of `relations` that "he" refers to

@@ -26,6 +26,7 @@ _AROUND = {
     **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}{}"),
     **dict.fromkeys(("either", "limits"), r"\b{}\b"),
     "article": r"{}\s+",
+    "dependent": r"\b{}\s+$",
 }
 """What stands around the cues of some fields, wherever they are searched."""
 

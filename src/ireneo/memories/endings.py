@@ -15,7 +15,7 @@ from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Numbers, Words
+from ireneo.language.topics import Numbers, Times, Words
 from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import all_cues, and_words, says
 from ireneo.memories.facts import holding_of
@@ -624,7 +624,8 @@ def telling(text: str) -> set[str]:
 def _plain_words() -> frozenset[str]:
     stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
     generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
-    times = (*month_numbers(), *weekday_numbers(), *generic)
+    counts = [word for words in topic(Times).counts.values() for word in words]
+    times = (*month_numbers(), *weekday_numbers(), *counts, *generic)
     return stop | {term for word in (*stop, *times) for term in terms(word)}
 
 

@@ -423,6 +423,10 @@ class _FactReader:
             # "Turned 4 on Thursday" may be said of a child.
             return
         subject, attribute = whose
+        before = statement.text.partition(said.subject)[0] if said.subject else ""
+        if cues(statement.language).dependent.search(before):
+            # "Till I'm 68" gives no age, and "since I retired" only says since when.
+            return
         if attribute:
             yield from self._of_attribute(statement, said, subject, attribute)
             return
@@ -747,6 +751,9 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     """
     found = cues(statement.language).introduces.match(statement.text)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
+        return []
+    if statement.made_up:
+        # "They gave out the parts, I'm Captain Bain" tells a part.
         return []
     if found["name"].endswith(("'s", "’s")):
         # "Irina's from Tbilisi" is said of her.

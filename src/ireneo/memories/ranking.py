@@ -91,7 +91,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
     language = language_of_sentence(text)
-    stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
+    stop, is_plain = stop_terms(language), not writes_nouns_large(text)
     about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
@@ -168,8 +168,8 @@ def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...
 
 
 @cache
-def _stop_terms(language: str) -> frozenset[str]:
-    """The stop words of another language than English, as terms of the index."""
+def stop_terms(language: str) -> frozenset[str]:
+    """Return the stop words of another language than English as terms of the index, which holds them."""
     return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
 
 
@@ -548,16 +548,18 @@ def _held(text: str) -> tuple[frozenset[str], int]:
     return frozenset(read), len(read)
 
 
-VECTOR_WEIGHT = 1.0
+VECTOR_WEIGHT = 1.5
 """What a cosine counts, as far as it is over that of the last that is looked at, beside the share of a question's words
 that a document has."""
-MEANT_AT_MOST = 800
+MEANT_AT_MOST = 2_000
 """Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
 
 Item = TypeVar("Item")
 
 NEAR_ENOUGH = 0.7
 """The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
+NEAR_ENOUGH_MEANT = 0.6
+"""The same where vectors count: their share differs between two documents that answer alike."""
 OF_ONE_MATTER = 0.6
 """The share of the question's words that either has, or alike ones, which both must have."""
 NEWEST_OF_MATTER = 0.5
