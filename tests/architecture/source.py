@@ -66,18 +66,26 @@ class Source:
         return ast.parse(self.text, filename=self.name)
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in its tree."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def imports(self) -> tuple[Import, ...]:
         """Every module that it imports, wherever the import stands; relative ones resolved."""
         return tuple(self._imports())
 
     def _imports(self) -> Iterator[Import]:
-        put_off = {id(node) for function in functions(self.tree) for node in ast.walk(function)}
-        for node in ast.walk(self.tree):
-            inside = id(node) in put_off
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        bodies = [range(each.lineno, (each.end_lineno or 0) + 1) for each in self.nodes if isinstance(each, kinds)]
+        for node in self.nodes:
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            inside = any(node.lineno in body for body in bodies)
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield Import(alias.name, node.lineno, inside=inside)
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 base = self._resolve(node)
                 for alias in node.names:
                     # `from ireneo import adapters` imports a room as surely as `import ireneo.adapters` does.

@@ -39,7 +39,7 @@ def test_nothing_outside_the_faces_catches_everything() -> None:
         f"{source.name}:{node.lineno}"
         for source in sources()
         if source.room != "faces"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ExceptHandler) and caught(node) & (EVERYTHING | {""}) and not raises_again(node)
     ]
     assert not wholesale, "\n".join(wholesale)
@@ -49,7 +49,7 @@ def test_nothing_is_caught_and_dropped() -> None:
     dropped = [
         f"{source.name}:{node.lineno}"
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ExceptHandler) and all(isinstance(each, ast.Pass) for each in node.body)
     ]
     assert not dropped, "\n".join(dropped)
@@ -78,7 +78,7 @@ def test_every_error_is_declared_with_the_others() -> None:
         for source in sources()
         # A check of the conformance suite may stop a transaction with an error of its own.
         if source.path != PACKAGE / "errors.py" and source.room != "testing"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ClassDef)
         and {ast.unparse(base).split(".")[-1] for base in node.bases} & (known | EVERYTHING)
     ]

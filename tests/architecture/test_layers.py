@@ -95,7 +95,7 @@ def test_the_domain_does_no_input_or_output() -> None:
     calls = [
         f"{source.name}:{node.lineno}: calls {node.func.id}"
         for source in in_room(*DOMAIN)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS_OUT
     ]
     assert not modules + calls, "\n".join(modules + calls)
@@ -105,7 +105,7 @@ def test_the_domain_never_waits() -> None:
     waiting = [
         f"{source.name}:{getattr(node, 'lineno', 0)}"
         for source in in_room(*DOMAIN)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, WAITS)
     ]
     assert not waiting, "\n".join(waiting)
@@ -131,7 +131,7 @@ def test_only_the_faces_read_the_environment() -> None:
     for source in sources():
         if source.room == "faces":
             continue
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
             if name in {"environ", "environb", "getenv", "getenvb"}:
                 readers.append(f"{source.name}:{getattr(node, 'lineno', 0)}")

@@ -25,7 +25,7 @@ def test_no_two_classes_have_one_name() -> None:
     """But for the synchronous face, whose classes are called as those that they are the twins of."""
     where = defaultdict(list)
     for source in sources():
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.ClassDef) and source.room != "sync":
                 where[node.name].append(f"{source.name}:{node.lineno}")
     twice = {name: places for name, places in where.items() if len(places) > 1}
@@ -37,7 +37,7 @@ PAGES = ("ireneo", "ireneo.types", "ireneo.errors", "ireneo.sync", "ireneo.testi
 
 
 def defined(source: Source) -> Iterator[tuple[str, ast.stmt]]:
-    """The public names that a module makes by itself; what a decorator takes is in use."""
+    """The names that a module makes by itself; what a decorator takes is in use."""
     for node in source.tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names = [] if node.decorator_list else [node.name]
@@ -47,27 +47,30 @@ def defined(source: Source) -> Iterator[tuple[str, ast.stmt]]:
             names = [node.target.id]
         else:
             names = []
-        yield from ((name, node) for name in names if not name.startswith("_"))
+        yield from ((name, node) for name in names if not name.startswith("__"))
 
 
-def test_every_public_name_is_used() -> None:
+def test_every_name_is_used() -> None:
     """Each is imported, read as an attribute or in its module, named by a string, or stands on a public page."""
     imported = {(each.module, each.name) for source in sources() for each in source.imports}
-    nodes = [node for source in sources() for node in ast.walk(source.tree)]
+    nodes = [node for source in sources() for node in source.nodes]
     anywhere = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     texts += [str(target) for points in ENTRY_POINTS for target in points.values()]
     anywhere |= {part for text in texts if DOTTED.fullmatch(text) for part in re.split(r"[.:]", text)}
     unused = []
     for source in sources():
-        read = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        read = defaultdict(list)
+        for each in source.nodes:
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                read[each.id].append(each.lineno)
         for name, node in defined(source):
             inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
             if not (
                 source.module in PAGES
                 or (source.module, name) in imported
                 or name in anywhere
-                or any(each.id == name and each.lineno not in inside for each in read)
+                or any(line not in inside for line in read[name])
             ):
                 unused.append(f"{source.name}:{node.lineno} {name}")
     assert not unused, "\n".join(unused)

@@ -102,16 +102,26 @@ def _is_type_variable(module: str, name: str) -> bool:
     return isinstance(node, ast.Assign) and "TypeVar(" in ast.unparse(node.value)
 
 
+@cache
 def defined(module: str, name: str) -> tuple[str, str] | None:
     """Where one of our names is defined that a module uses; None for what is not ours, and for a module."""
     if _node(module, name) is not None:
         return module, name
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ireneo"):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return None if find_spec_of(f"{node.module}.{alias.name}") else defined(node.module, alias.name)
-    return None
+    place, found = _imported(module).get(name, ("", ""))
+    return None if not place or find_spec_of(f"{place}.{found}") else defined(place, found)
+
+
+@cache
+def _imported(module: str) -> dict[str, tuple[str, str]]:
+    """Of our names that a module imports, by what it calls them: the module that has it, and its name there."""
+    found = [
+        (alias.asname or alias.name, (node.module, alias.name))
+        for node in ast.walk(_tree(module))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ireneo")
+        for alias in node.names
+    ]
+    # The first import of a name counts.
+    return dict(reversed(found))
 
 
 def find_spec_of(module: str) -> bool:

@@ -189,10 +189,6 @@ def _is_verbless(statement: Statement) -> bool:
     return statement.language != "de" and predicate(text) is None and not _speaks_of_somebody(text, statement.language)
 
 
-def _names_day(text: str) -> bool:
-    return any(word.casefold() in weekday_numbers() for word in _WORDS.findall(text))
-
-
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
     """What the clauses of a sentence together say has ended: "Pip was ill and we had to let her go"."""
     words = ", ".join(each.text for each in clauses)
