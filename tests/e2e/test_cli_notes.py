@@ -60,4 +60,4 @@ def test_an_answer_that_holds_none_changes_nothing(folder: Path, reply: bytes, s
 
 def test_a_missing_file_or_session_is_said(folder: Path) -> None:
     assert "no-such.txt" in run("notes", "7c1e", "--take", "no-such.txt", cwd=folder, ends=2).stderr
-    assert "no session 0000" in run("notes", "0000", cwd=folder, ends=2).stderr
+    assert "no session '0000'" in run("notes", "0000", cwd=folder, ends=2).stderr

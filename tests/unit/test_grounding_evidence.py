@@ -161,6 +161,18 @@ def test_the_common_beginning_of_tests_is_the_name_of_what_runs_them() -> None:
     for kind in ("identifier", "error"):
         assert sources.supports(TextClaim(kind, "TestLedger"))
         assert not sources.supports(TextClaim(kind, "TestLedge"))
+    for told in ("TestLedger_", "TestLedge_"):  # As in `TestLedger_*`.
+        assert sources.supports(TextClaim("name", told)) == (told == "TestLedger_")
+
+
+def test_the_rest_of_a_test_is_named_behind_the_name_of_its_family() -> None:
+    sources = SourceIndex(
+        ["func TestClean_PartialFailure(t *testing.T)", "func TestClean_Mixed_Preview()", "row_keeper"]
+    )
+    assert sources.supports(TextClaim("error", "PartialFailure"))
+    assert sources.supports(TextClaim("identifier", "Mixed_Preview"))
+    for told in ("TotalFailure", "Preview_Mixed", "keeper"):
+        assert not sources.supports(TextClaim("identifier", told))
 
 
 def test_the_rest_of_a_longer_name_and_the_plural_of_one_are_names_that_stand_there() -> None:

@@ -130,6 +130,11 @@ def test_the_number_of_the_line_that_has_a_name_is_evidence(text: str, stands: b
     assert (strike(text, Grounds(LISTED), cited=LISTED[:1]).complaints == ()) == stands
 
 
+def test_a_message_that_is_named_by_its_number_is_no_figure() -> None:
+    told = "The check of two writers in [31] is that of [2, 4]."
+    assert strike(told, EVIDENCE).text == told
+
+
 def test_a_label_before_the_users_words_is_written_out() -> None:
     struck = strike('Plan approved. User: "Fix the race in Ledger.flush."', EVIDENCE)
     assert (struck.text, struck.complaints) == ('Plan approved. The user: "Fix the race in Ledger.flush."', ())

@@ -394,10 +394,11 @@ def test_notes_are_chosen_by_their_worth_whatever_their_length(tmp_path: Path) -
     ("note", "pinned"),
     [
         ('ruled 5: The user: "never push the flags to main before the tests pass".', False),
-        ("ruled 5: The user wants the flags on main, and the tests to pass before.", True),
+        ("ruled 5: The user wants no push of the flags to main before the tests pass.", False),
+        ("ruled 5: The user wants to push the flags to main before the tests pass.", True),
     ],
 )
-def test_a_rule_is_not_said_twice_where_a_note_quotes_it(note: str, pinned: bool, tmp_path: Path) -> None:
+def test_a_rule_is_not_said_twice_where_a_note_tells_it(note: str, pinned: bool, tmp_path: Path) -> None:
     async def work(session: Session) -> None:
         await session.append(user("From now on, never push the flags to main before the tests pass."))
         await session.append(said("I won't."))
@@ -406,6 +407,17 @@ def test_a_rule_is_not_said_twice_where_a_note_quotes_it(note: str, pinned: bool
         context = await look(session, NARROW)
         assert note.partition(": ")[2] in text(context)
         assert bool(context.pins) == pinned
+
+    live("in memory", tmp_path, work)
+
+
+def test_what_a_model_says_of_the_state_stands_beside_what_the_structure_knows(tmp_path: Path) -> None:
+    state = "state 4: On branch flags-9; make flag_8 passed last, nothing is committed."
+
+    async def work(session: Session) -> None:
+        await session.append([*flagged(), *said("I am on branch flags-9, nothing is committed.")])
+        await session.take_notes("\n".join([*FACTS, state]), preset=FINE)
+        assert state.partition(": ")[2] in text(await look(session, NARROW))
 
     live("in memory", tmp_path, work)
 

@@ -46,6 +46,8 @@ FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much: a few words say little."""
 NOTE_TOKENS = 40
 """A note of a model is chosen as if it cost this much, whatever its length: it is the writer who weighed it."""
+BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
+"""A line of less weight in a model's block says little beside its notes: it is for a rest of at least this share."""
 NOTE_BARE = 0.75
 """The same as `BARE` for a note of a model: so much that its worth decides, and what it repeats only among equals."""
 NAMES_SHARE = 0.05
@@ -75,6 +77,8 @@ class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     """Its words, and the names in it."""
     is_note: bool = False
     """Whether a model wrote it, and said what it is worth."""
+    is_beside: bool = False
+    """Whether it only fills the room that a model's notes leave."""
 
 
 class _Block(Struct, frozen=True):
@@ -127,11 +131,17 @@ class Statements:
             elif "check" in dict(statement.line.verbs):
                 yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
 
-    def price(self, section: SectionName, line: Line, *, is_note: bool = False) -> PricedLine:
-        """Render a line and count it."""
+    def price(self, section: SectionName, line: Line, *, noted: bool = False) -> PricedLine:
+        """Render a line and count it; `noted` says that it is of a block with a model's notes."""
         written = self.strategy.say(section, line, ())
-        cost = self.count(written) + 1
-        return PricedLine(section=section, line=line, cost=cost, terms=terms(written), is_note=is_note)
+        return PricedLine(
+            section=section,
+            line=line,
+            cost=self.count(written) + 1,
+            terms=terms(written),
+            is_note=noted and line.weight >= WEIGHT_OF_WORTH,
+            is_beside=noted and line.weight < BESIDE_WEIGHT,
+        )
 
     def _block(self, summary: Summary) -> _Block:
         known = self._kept.get(summary.id)
@@ -139,7 +149,7 @@ class Statements:
         if known is not None and (known.summary is summary or known.summary == summary):
             return known
         statements = tuple(
-            self.price(name, line, is_note=summary.is_written and line.weight >= WEIGHT_OF_WORTH)
+            self.price(name, line, noted=summary.is_written)
             for name in self.strategy.sections(summary.level)
             # Pins and state are told once for all blocks.
             if name not in ("constraints", "state", "open", "names")
@@ -292,6 +302,8 @@ class Allotter:
         def worth(place: int) -> float | None:
             number, statement = self.candidates[place]
             if statement.line.text in self._said:
+                return None
+            if statement.is_beside and room - spent < self.room * BESIDE_SHARE:
                 return None
             cost = self._cost(place)
             return self._per_cost(place, cost) if cost <= min(room - spent, self.left[number]) else None

@@ -84,7 +84,7 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
     return tail
 
 
-STATEMENTS_SHARE = 0.95
+STATEMENTS_SHARE = 0.96
 """Share of the room for notes that their statements get; the rest is for bullets, headings and the state."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
@@ -23,6 +24,8 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Rulings
 from ireneo.log.calls import atoms, next_loop, running_turn
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, texts
 from ireneo.log.tree import Annotation, AnnotationId
@@ -112,9 +115,11 @@ NOTES_SHARE = 0.5
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
-TOLD_SHARE, QUOTED_SHARE = 0.6, 0.3
-"""A note tells a pin where it has these shares of the pin's words: in all, and in its quotations."""
+TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
+"""A note on the message of a pin tells it where it has the first share of the pin's words, and quotes the second or
+denies where the pin does."""
 _QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
+_DENIES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}", re.IGNORECASE)
 
 
 def pin_block(
@@ -126,8 +131,8 @@ def pin_block(
 ) -> ContextItem | None:
     """Show the standing pins of `items` and those by hand, without those that the shown texts `said` contain.
 
-    Pins that one of a model's `notes` tells and quotes are left out too, except those by hand. Where `room` is too
-    small for all, the strongest are shown, and how many are left out.
+    Pins that one of a model's `notes` tells are left out too, except those by hand. Where `room` is too small for all,
+    the strongest are shown, and how many are left out.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
     pins = [pin for pin in pins if not any(_tells(note, pin) for note in notes)]
@@ -154,9 +159,12 @@ def pin_block(
 
 def _tells(note: Line, pin: Line) -> bool:
     words = terms(pin.text)
+    if set(pin.sources).isdisjoint(note.sources) or len(words & terms(note.text)) < TOLD_SHARE * len(words):
+        return False
     quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
-    told = words & (quoted | terms(note.text))
-    return len(told) >= TOLD_SHARE * len(words) and len(words & quoted) >= QUOTED_SHARE * len(words)
+    if len(words & quoted) >= QUOTED_SHARE * len(words):
+        return True
+    return bool(_DENIES.search(pin.text)) == bool(_DENIES.search(note.text))
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:

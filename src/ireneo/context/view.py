@@ -379,6 +379,8 @@ class ViewSlot:
         """What a block's message costs besides its text."""
         self.standing: Sequence[tuple[SectionName, Line]] = ()
         """Of the last block: the state of the work, and what the user was asked."""
+        self.is_last = False
+        """It is the last block."""
         self.is_newest = False
         """It is the last block, and no check was run behind it."""
         self.checked: Mapping[str, int] = {}
@@ -392,7 +394,8 @@ class ViewSlot:
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
                 lines = tuple(
-                    statements.price(each.section, self._marked(each.line), is_note=each.is_note) for each in lines
+                    statements.price(each.section, self._marked(each.line), noted=self.item.is_written)
+                    for each in lines
                 )
             standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
             return LineOffer(
@@ -412,6 +415,9 @@ class ViewSlot:
         """Whether the shown state doesn't say the same, and newer."""
         line = statement.line
         if statement.section == "status":
+            # What a model says of the state is more than how a check ended.
+            if statement.is_note:
+                return self.is_last
             told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
             return line.text.startswith("COMPLETE") or (self.is_newest and not told)
         at = self.checked.get(line.subject, -1) if statement.section == "operations" else -1
@@ -557,6 +563,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         if blocks[-1].is_written and blocks[-1].lines("status"):
             last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
         last.names = [line for block in blocks for line in block.lines("names")]
+        last.is_last = True
         last.is_newest = not any(line.subject.startswith(CHECK) for line in live)
         checked = {line.subject.removeprefix(CHECK): line.position for line in state if line.subject.startswith(CHECK)}
         for slot in slots:

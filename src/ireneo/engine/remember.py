@@ -299,7 +299,7 @@ def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     for name in ids:
         there = memory_named(tx, space, name)
         if there is None:
-            raise MemoryNotFound.named(name, space)
+            raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
         found[there.id] = there
     return list(found.values())
 

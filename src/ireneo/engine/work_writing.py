@@ -59,6 +59,8 @@ OUTPUT_SHARE = 1 / 27
 NARROW_SHARE = 1 / 33
 """The share for the notes that a narrow context is to show, where they are written for none or for a wide one: a
 context of a 25th of the stretch shows them beside the last request and the newest messages."""
+WIDE_SHARE = 1 / 18
+"""A room of a larger share is a wide one."""
 LEAST_SHARE = 1 / 72
 """The least share for them: wider contexts than the narrowest will be asked for as well."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
@@ -211,7 +213,7 @@ class NotesJob(Struct, frozen=True, kw_only=True):
     def shown_words(self) -> int:
         """How many of these words a narrow context shows for certain."""
         room = self.room
-        share = NARROW_SHARE if room is None or room > OUTPUT_SHARE else max(room, LEAST_SHARE)
+        share = NARROW_SHARE if room is None or room > WIDE_SHARE else max(room, LEAST_SHARE)
         return min(max(int(self.tokens * share * WORDS_PER_TOKEN), MIN_WORDS), self.words)
 
 
@@ -514,10 +516,14 @@ def _written(each: Located) -> str:
     return f"{statement.kind} {statement.worth} [{numbers}] {statement.text}"
 
 
+MOST_SOURCES = 12
+"""Messages kept as the sources of a note, the last ones."""
+
+
 def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:
     known = {note_id(line.text): line for _, line in job.before}
     for each in statements:
-        sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-3:])
+        sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-MOST_SOURCES:])
         # Where things stand is told of the end, whatever it rests on.
         position = job.messages[-1].position if each.statement.section == "status" else each.position
         yield each.statement.section, line_of(each.statement, position, sources)

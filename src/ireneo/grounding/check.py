@@ -448,7 +448,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     complaints: list[str] = []
     told = [_named_user(each) for each in _sentences(text)]
     for sentence in told:
-        claimed = check_text(sentence, grounds.shown)
+        claimed = check_text(_REFERENCE.sub(" ", sentence), grounds.shown)
         if near is not None:
             claimed += [claim for claim in _figures(sentence) if claim not in claimed and not near.supports(claim)]
         claimed = [each for each in claimed if each.kind != "number" or not grounds.is_line(each.text, sentence)]

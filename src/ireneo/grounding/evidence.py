@@ -195,25 +195,23 @@ class SourceIndex:
         wanted = re.sub(r"^(?:\.{1,3}/)+", "", wanted)
         if self._stands(wanted, _begins_path if cut else _is_path):
             return True
-        if wanted.startswith("_") and "/" not in wanted:
-            return self._stands(wanted, _anywhere)  # `reset.go, _test.go`: the rest of a longer name.
-        if "*" in wanted:
+        if "*" in wanted or (wanted.startswith("_") and "/" not in wanted):
+            # `reset.go, _test.go`: the rest of a longer name.
             return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
             return True
         # Two names of a kind with a slash between them ("go.mod/go.sum") are no path.
-        one, _, other = wanted.rpartition("/")
-        if _are_alternatives(one, other) and self._has_identifier(one) and self._has_identifier(other):
+        folder, _, file = wanted.rpartition("/")
+        if _are_alternatives(folder, file) and self._has_identifier(folder) and self._has_identifier(file):
             return True
         parts = wanted.split("/")
         if len(parts) > 1 and all(map(ends_like_a_file, parts)) and all(map(self._has_path, parts)):
             return True  # Several files, such as "id.go/id_test.go".
         if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_words(parts):
             return True  # Alternatives in plain words, such as "merge/squash/commit".
-        folder, _, file = wanted.rpartition("/")
-        moves = [found[0] for found in _MOVES.finditer(self._plain)] if folder else []
+        moves = (found[0] for found in _MOVES.finditer(self._plain) if folder)  # `mv old/notes.md new/`
         if any(any(_finds(folder, each, _is_folder)) and any(_finds(file, each, _is_path)) for each in moves):
-            return True  # `mv old/notes.md new/` puts the file there.
+            return True
         # The folder and the file may be named separately.
         while folder:
             if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
@@ -238,10 +236,14 @@ class SourceIndex:
             return not name.startswith("-") and self._has_identifier(bare)
         if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
             return True
-        if name.startswith("_") and any(word.endswith(name) for word in self._words):
-            return True  # `TestParse_Empty, _Long`: the prefix is that of the name before it.
-        if _TEST_FAMILY.fullmatch(name) and any(word.startswith(f"{name}_") for word in self._words):
-            return True  # What `-run TestParse` runs: `TestParse_Empty` and others.
+        rest = f"_{name.removeprefix('_')}"
+        if (rest == name or name[:1].isupper()) and any(word.endswith(rest) for word in self._words):
+            return (
+                True  # `TestParse_Empty, _Long`, or `TestParse: Empty, Long`: the prefix is that of a name before it.
+            )
+        family = name.removesuffix("_")
+        if _TEST_FAMILY.fullmatch(family) and any(word.startswith(f"{family}_") for word in self._words):
+            return True  # What `-run TestParse` runs, or `TestParse_*`: `TestParse_Empty` and others.
         if _HUMPS.fullmatch(name) and any(word.endswith(name) or name == f"{word}s" for word in self._words):
             return True  # `SubmitWithOutput, WithResponse`: the rest of a longer name; or the plural of a name.
         parts = re.split(r"\.|::|->", name)
@@ -262,13 +264,11 @@ class SourceIndex:
         return self._derived.holds(figure, unit)
 
     def _has_error(self, error: str) -> bool:
-        if _TEST_FAMILY.fullmatch(error):
+        if _TEST_FAMILY.fullmatch(error) or _HUMPS.fullmatch(error):
             return self._has_identifier(error)
         number = re.search(r"(?<!\d)\d+$", error)
-        if number and error.lower().startswith("exit"):
-            return number[0] in self._statuses
-        if number and error.startswith("HTTP"):
-            return number[0] in self._units
+        if number and (error.startswith("HTTP") or error.lower().startswith("exit")):
+            return number[0] in (self._units if error.startswith("HTTP") else self._statuses)
         return all(part in self._words for part in error.split(".")) or error.rpartition(".")[2] in self._words
 
     def _has_command(self, command: str) -> bool:
@@ -307,7 +307,8 @@ class SourceIndex:
 
     def _has_name(self, name: str) -> bool:
         wanted = re.sub(r"['-]s\b", "", name).casefold()
-        return all(self._has_name_word(word) for word in re.split(r"[\s'-]+", wanted) if word)
+        words = [word for word in re.split(r"[\s'-]+", wanted) if word]
+        return all(map(self._has_name_word, words)) or (name.endswith("_") and self._has_identifier(name))
 
     def _has_name_word(self, word: str) -> bool:
         if word in self._small_words or word.rstrip("s") in self._small_words or light_stem(word) in self._stems:
