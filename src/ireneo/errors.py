@@ -88,7 +88,12 @@ class SummaryNotFound(NotFound):
 
 
 class MemoryNotFound(NotFound):
-    """There is no such memory in this space."""
+    """There is no such memory in this space; `memories` lists those there are."""
+
+    @classmethod
+    def named(cls, memory: str, space: str) -> MemoryNotFound:
+        """Make the error for a memory that is not in `space`."""
+        return cls(f"There is no memory {memory!r} in space {space!r}; `memories` lists those there are.")
 
 
 class StoreError(IreneoError):

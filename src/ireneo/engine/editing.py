@@ -234,7 +234,7 @@ def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
     """The memory with that id; raises BadInput if `origin` may not change it."""
     record = memory_named(tx, space, id)
     if record is None or record.state == "erased":
-        raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; `memories` lists those there are.")
+        raise MemoryNotFound.named(id, space)
     other = next((each.origin for each in record.evidence if each.origin not in (origin, "agent")), None)
     if origin != "user" and other is not None:
         whose = "the user's word" if other == "user" else f"no agent's word, but a {other}'s"

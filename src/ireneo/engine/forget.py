@@ -107,7 +107,7 @@ def memory_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput if there are several."""
     record = memory_named(tx, space, name)
     if record is None:
-        raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
+        raise MemoryNotFound.named(name, space)
     sources = [source for piece in record.evidence for source in piece.messages]
     note = "The messages that it was drawn from stay unless they are taken as well." if sources else ""
     return ErasureTarget(memories=(record,), note=note, of_memory=True)

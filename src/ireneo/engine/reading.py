@@ -56,8 +56,6 @@ _LONGEST_LIFE = 120
 """Years that somebody lives or something lasts."""
 _SHORT = 4
 """Letters by which words of one stem are matched."""
-_INFLECTED = ("e", "er", "es", "em", "en", "ein", "s")
-"""Endings of German words before a noun."""
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
 _TAGS = ("</known>", "</conversation>")
 _QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
@@ -382,7 +380,7 @@ def _is_noun(word: str, text: str) -> bool:
     if word in _relations():
         return True
     before = _bare(text).partition(f" {word}")[0].rpartition(" ")[2]
-    return before.endswith(_INFLECTED)
+    return before.endswith(of_language(Words, "de").inflected)
 
 
 def _strange_name(text: str, words: Sequence[str]) -> str:

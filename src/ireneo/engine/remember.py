@@ -299,7 +299,7 @@ def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     for name in ids:
         there = memory_named(tx, space, name)
         if there is None:
-            raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
+            raise MemoryNotFound.named(name, space)
         found[there.id] = there
     return list(found.values())
 

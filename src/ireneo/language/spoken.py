@@ -132,6 +132,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     mine: Row = ()  # The speaker as a subject, or before a noun
     begins: Row = ()  # Behind an "and": the speaker begins another clause
     here: Row = ()  # At the beginning of what follows a name: it says nothing
+    together: Row = ()  # The first of two subjects, with the "and" between them. Heeds case.
     before_dates: Row = ()  # At the beginning of a value: a date follows
     which: Set = frozenset()  # Words of an attribute's name that say which of several it is
     owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`

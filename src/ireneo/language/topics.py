@@ -37,6 +37,8 @@ class Words(Topic, frozen=True, kw_only=True):
     before_names: Set = frozenset()
     no_names: Set = frozenset()
     no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
+    inflected: Row = ()  # Endings of words before a noun
+    signs: Row = ()  # Anywhere in a sentence: it is in this language
 
 
 class Grammar(Topic, frozen=True, kw_only=True):

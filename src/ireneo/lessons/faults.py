@@ -17,6 +17,7 @@ from msgspec import Struct
 from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import fill, from_data
 from ireneo.patterns import lazy_re
+from ireneo.summaries.steps import TAGS
 
 MOST_FAULTS = 3
 """Errors of one output that are kept apart, as where a linter reports several rules."""
@@ -94,7 +95,6 @@ class Fault(Struct, frozen=True, kw_only=True):
 
 
 _ESCAPES = lazy_re(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Z0-9])|[\x00-\x08\x0e-\x1f]")
-_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
 _TASK = lazy_re(
     r"^\[(?P<task>[a-z][\w:./@-]{0,40})\]\s+"
     r"|^@?(?P<other>[\w/-]{1,40}:(?:build|test|lint|typecheck|type-check|dev|check|format)): "
@@ -115,7 +115,7 @@ _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
 def cleaned(line: str) -> tuple[str, str]:
     """A line without colours, progress and the prefixes of runners; and the task that such a prefix names."""
-    line = _TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
+    line = TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
     if "\r" in line:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
     line = line[:_LONGEST_LINE].strip()
@@ -312,7 +312,7 @@ _OF_SOMEONE = lazy_re(
 
 def is_empty(output: str) -> bool:
     """Whether an output is nothing but a status."""
-    return not re.search(r"\w", _TAGS.sub("", _STATUS_LINE.sub("", output)))
+    return not re.search(r"\w", TAGS.sub("", _STATUS_LINE.sub("", output)))
 
 
 _PROMPT = lazy_re(r"^(?:(?:\S*/)?(?:ba|z|da)?sh: (?:(?:line )?\d+: |-c: |eval: )*|\(eval\):(?:\d+: ?)?)")
@@ -353,7 +353,7 @@ def _generalized(line: str, keep: str) -> str:
     if line in CODES:
         return line
     line = _CUT_OFF.sub("…", line)
-    line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
+    line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(TAGS.sub(" ", line).split())))
     if missing := _NO_MODULE.search(line):
         return missing[0][:_CHARACTERS]  # The module identifies the error.
     if keep and len(keep) <= _LONGEST_KEPT and not keep.startswith(("/", "~")):

@@ -14,6 +14,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
 from ireneo.patterns import lazy_re
+from ireneo.summaries.pins import QUOTED
 
 RULES = 2.0
 """The least weight of a ruling."""
@@ -74,12 +75,11 @@ _POINTS = _anywhere(lambda: _words().points)
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
 _NO_BESIDE = lazy_re(lambda: rf"\W*{either(_words().no)}\b[^\w\s]", re.I)
 WORD = lazy_re(r"[^\W_][\w'’./-]*")
-_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 
 
 def bare(sentence: str) -> str:
     """A sentence without its opening words and quotations."""
-    said = _QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
+    said = QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
     found = _LEAD.match(said)
     return said[found.end() :] if found else said
 

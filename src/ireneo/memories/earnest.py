@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import either, of_language
+from ireneo.language.files import either, of_language, topic
 from ireneo.language.predicates import predicate
-from ireneo.language.spoken import Facts
+from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Words
 from ireneo.language.words import language_of_sentence, letters, sentences, writes_nouns_large
 from ireneo.memories.cues import FactCues, all_cues, cues, says
@@ -21,7 +21,7 @@ _LONGEST_STATEMENT = 420
 _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
-_TOGETHER = lazy_re(r"(?:^|, |[.;:] )(?:die |der |my \w{1,20} )?[A-ZÄÖÜ]\w{1,20} (?:and|und) $")
+_TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)} $")
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
@@ -30,7 +30,7 @@ _QUOTATION = lazy_re(
 )
 _POSSESSED = lazy_re(lambda: rf"{either(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
+_GERMAN = lazy_re(lambda: either(of_language(Words, "de").signs), re.I)
 
 
 class Statement(Struct, frozen=True, kw_only=True):

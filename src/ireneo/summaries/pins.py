@@ -368,7 +368,7 @@ MAX_PINS = 160
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
-_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
+QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
 
@@ -605,7 +605,7 @@ def _speaks_of(text: str, language: str) -> frozenset[str]:
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How binding a sentence is; 0 for not at all."""
-    sentence = _QUOTED.sub("X", said.text[:LONGEST])
+    sentence = QUOTED.sub("X", said.text[:LONGEST])
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _ASKS_NOT.match(_bare(sentence)):
         # "Can we not commit the drafts?" is no question.

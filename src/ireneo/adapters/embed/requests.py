@@ -10,13 +10,12 @@ import msgspec
 import openai
 
 from ireneo.adapters.embed.opening import EmbeddingServer
-from ireneo.adapters.llm.requests import client, shown
+from ireneo.adapters.llm.requests import client, refused, shown
 from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
 
 _NO_KEY = "no-key"
 """The key sent to a server that needs none, since the library requires one."""
-_TURNED_AWAY = (401, 403)
 
 
 class _Embedding(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +35,9 @@ async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]
     except TimeoutError:
         raise EmbedderError(f"{server.name} did not answer within {server.timeout_seconds:g} s.") from None
     except openai.APIStatusError as error:
-        raise EmbedderError(_of_status(server, error)) from None
+        said = shown(error.message, _keys(server))
+        is_missing = isinstance(error, openai.NotFoundError)
+        raise EmbedderError(refused(server.name, error.status_code, said, is_missing=is_missing)) from None
     except (openai.APIConnectionError, httpx2.HTTPError, BadReply) as error:
         said = shown(str(error.__cause__ or error), _keys(server))
         raise EmbedderError(f"{server.name} can't be reached: {said}") from None
@@ -72,17 +73,6 @@ def _read(server: EmbeddingServer, body: bytes, texts: int) -> list[Vector]:
     if [row.index for row in rows] != list(range(texts)) or not all(vectors):
         raise EmbedderError(f"The answer of {server.name} does not hold one embedding for each of {texts} texts.")
     return vectors
-
-
-def _of_status(server: EmbeddingServer, error: openai.APIStatusError) -> str:
-    status = error.status_code
-    if status in _TURNED_AWAY:
-        # What is said here may quote the key.
-        return f"{server.name} turned the key away ({status}); check it."
-    said = shown(error.message, _keys(server))
-    if isinstance(error, openai.NotFoundError):
-        return f"{server.name} is not to be found ({status}); check the model's name and the base_url: {said}"
-    return f"{server.name} turned the request away ({status}): {said}"
 
 
 def _keys(server: EmbeddingServer) -> tuple[str, ...]:

@@ -131,11 +131,7 @@ def _ours(error: BaseException) -> BadReply | None:
 
 
 def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -> Failure:
-    status = error.status_code
-    if status in _TURNED_AWAY:
-        # What is said here may quote the key.
-        return Failure(kind=ModelUnavailable, message=f"{name} turned the key away ({status}); check it.")
-    said = shown(_words(error.body), keys)
+    status, said = error.status_code, shown(_words(error.body), keys)
     if isinstance(error, theirs.ModelQuotaExceededError):
         return Failure(kind=ModelUnavailable, message=f"{name} has no quota left ({status}): {said}")
     if status in (_TOO_MANY, _TIMED_OUT) or status >= _SERVER_FAULT:
@@ -146,10 +142,18 @@ def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -
             again=True,
             wait_seconds=error.retry_after or 0.0,
         )
-    if isinstance(error, theirs.ModelNotFoundError):
-        message = f"{name} is not to be found ({status}); check the model's name and the base_url: {said}"
-        return Failure(kind=ModelUnavailable, message=message)
-    return Failure(kind=ModelUnavailable, message=f"{name} turned the request away ({status}): {said}")
+    is_missing = isinstance(error, theirs.ModelNotFoundError)
+    return Failure(kind=ModelUnavailable, message=refused(name, status, said, is_missing=is_missing))
+
+
+def refused(name: str, status: int, said: str, *, is_missing: bool) -> str:
+    """Say why the server of `name` refused a request; `is_missing`: it knows no such model or address."""
+    if status in _TURNED_AWAY:
+        # What the server said may quote the key.
+        return f"{name} turned the key away ({status}); check it."
+    if is_missing:
+        return f"{name} is not to be found ({status}); check the model's name and the base_url: {said}"
+    return f"{name} turned the request away ({status}): {said}"
 
 
 def _words(body: object) -> str:

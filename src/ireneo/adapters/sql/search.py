@@ -205,7 +205,7 @@ def index_session(database: Database, session: int, space: str, limit: int) -> i
 
 def reindex_memories(database: Database, space: str) -> None:
     """Reset all counters of a space, and rebuild the index of its memories."""
-    database.send("forget_authors", space=space)
+    database.send("delete_authors", space=space)
     database.send("reset_space", space=space)
     rows = database.rows("list_memories_to_index", space=space)
     database.send_all(

@@ -33,9 +33,6 @@ SET documents = {sqlite: max}{greatest}(documents, coalesce((
 ), 0))
 WHERE {space = :space AND} key = :key;
 
--- name: forget_authors
-DELETE FROM authors WHERE space = :space;
-
 -- name: reset_space
 UPDATE spaces SET messages = 0, message_terms = 0, memories = 0, memory_terms = 0 WHERE space = :space;
 
