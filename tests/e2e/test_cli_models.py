@@ -82,7 +82,7 @@ def test_a_model_writes_what_a_context_shows(folder: Path) -> None:
         assert f"{DUE} text: {DUE} written" in done.stdout
         assert "100 in, 20 out" in done.stdout
         assert all(len(line) <= 100 for line in done.stdout.splitlines())
-        again = spawn(*asking(server), cwd=folder)
+        again = run(*asking(server), cwd=folder)
         assert "Nothing is due" in again.stdout
         assert len(server.asked) == DUE
     blocks = [row for row in context(folder)["view"] if row["what"] == "summary"]

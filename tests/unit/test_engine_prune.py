@@ -39,7 +39,7 @@ async def contexts(session: ireneo.Session) -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("at", [0, 3, 20, 41, 62, 90, 96])
+@pytest.mark.parametrize("at", [0, 20, 41, 90, 96])
 def test_forks_before_inside_and_after_what_is_summarised(on_memory: Callable[[Work], None], at: int) -> None:
     async def work(memory: ireneo.Memory) -> None:
         main = await memory.session("run")

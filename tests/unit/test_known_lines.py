@@ -27,7 +27,7 @@ def test_a_session_that_knows_its_blocks_shows_what_one_that_knows_nothing_shows
     async def work(house: House) -> None:
         memory = await house.memory()
         known = await memory.session("run")
-        drafts = told(30)
+        drafts = told(20)
         for place in range(0, len(drafts), 40):
             await known.append(drafts[place : place + 40])
             for budget in BUDGETS[store]:
