@@ -217,7 +217,7 @@ def test_without_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         (("7c1e", "-b", BUDGET, "-m", "openai:x", "--base-url", "here"), "has to begin with http://"),
         (("7c1e", "-b", BUDGET, "-m", "openai:x", "--timeout", 0), "needs a timeout over 0 seconds"),
         (("7c1e", "-b", 20, "-m", "openai:x"), "too small"),
-        (("gone", "-b", BUDGET, "-m", "openai:x"), "There is no session gone"),
+        (("gone", "-b", BUDGET, "-m", "openai:x"), "There is no session 'gone'"),
         (("7c1e", "-b", BUDGET, "-m", "openai:x", "--db", "gone.db"), "There is no database gone.db"),
     ],
 )

@@ -135,8 +135,8 @@ def test_one_claim_may_be_disputed(folder: Path) -> None:
     ("arguments", "sentence"),
     [
         (("pin", "7c1e", "  "), "There is nothing to pin"),
-        (("pin", "gone", RULE), "There is no session gone"),
-        (("pins", "gone"), "There is no session gone"),
+        (("pin", "gone", RULE), "There is no session 'gone'"),
+        (("pins", "gone"), "There is no session 'gone'"),
         (("pins", "7c1e", "--db", "gone.db"), "There is no database gone.db"),
         (("release", "7c1e", "p_2345678"), "No pin called 'p_2345678' stands in session 7c1e4f52"),
         (("release", "7c1e", ""), "No pin called '' stands"),
