@@ -8,7 +8,15 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.story import STORY, record
 
-from ireneo.context.story_blocks import is_model_written, opened_to_fill, tell_blocks, written_over, written_under
+from ireneo.context.story_blocks import (
+    block_weight,
+    even_groups,
+    is_model_written,
+    opened_to_fill,
+    tell_blocks,
+    written_over,
+    written_under,
+)
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
 WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
@@ -64,6 +72,24 @@ def test_what_is_opened_covers_the_same_once_and_fits(groups: list[list[list[int
     covered = [place for each in shown for place in range(each.first_position, each.last_position + 1)]
     assert covered == list(range(600 * len(groups)))
     assert sum(map(cost, shown)) <= max(room * 1.2, sum(map(cost, deep)))
+
+
+@settings(max_examples=times(60), deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=20), st.integers(1, 20))
+def test_groups_hold_each_text_once_in_order_and_none_is_much_heavier_than_it_must_be(
+    depths: list[int], most: int
+) -> None:
+    nodes: list[Summary] = []
+    for depth in sorted(depths, reverse=True):
+        first = nodes[-1].last_position + 1 if nodes else 0
+        node = told(0, [5], depth=depth)
+        nodes.append(replace(node, first_position=first, last_position=first + node.last_position))
+    groups = even_groups(nodes, most)
+    assert [each for group in groups for each in group] == nodes
+    assert len(groups) <= most
+    weights = [sum(map(block_weight, group)) for group in groups]
+    heaviest = max(map(block_weight, nodes))
+    assert max(weights) <= sum(weights) / most + heaviest
 
 
 def test_what_says_less_than_the_text_above_it_is_not_opened() -> None:

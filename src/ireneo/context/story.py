@@ -222,7 +222,7 @@ class StoryComposer:
     ) -> None:
         """Read the path; at most `most` leaves are written, and `room` tokens are kept free."""
         fits = path.reader.head.total_tokens <= options.budget - room
-        grown = path.whole() if fits else path.grow(most, _full_blocks(options))
+        grown = path.whole() if fits else path.grow(most)
         nodes = _past_texts(path, grown.nodes, replace(options, budget=options.budget - room), teller)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
@@ -259,6 +259,10 @@ def _past_texts(
         return teller.joined(parts, options) if parts else text
 
     texts = path.reader.texts(nodes)
+    if not mostly_model_written(texts):
+        # What rules tell is a choice of sentences: the newest ages are shown as finely as there is room for blocks.
+        nodes = path.opened(nodes, _full_blocks(options))
+        texts = path.reader.texts(nodes)
     if not any(map(is_model_written, texts)):
         return tuple(texts)
     texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
