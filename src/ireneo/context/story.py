@@ -47,13 +47,10 @@ from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
-    OVERVIEW,
     TOLD_TOKENS,
-    deep_nodes,
     is_answered,
     make_deeper,
     make_leaf,
-    make_overview,
     settings,
     story_strategy,
 )
@@ -138,7 +135,7 @@ BLOCKS_SHARE = 0.75
 ONE_BLOCK = 128
 """The budget below which the whole story is one block."""
 
-PASSING = ("/open", "/whole", OVERVIEW)
+PASSING = ("/open", "/whole")
 """The endings of the summarizers of summaries that are made for one context."""
 
 
@@ -262,10 +259,7 @@ def _past_texts(
         return teller.joined(parts, options) if parts else text
 
     texts = path.reader.texts(nodes)
-    if mostly_model_written(texts):
-        nodes = _with_overview(path, nodes, options)
-        texts = path.reader.texts(nodes)
-    else:
+    if not mostly_model_written(texts):
         # What rules tell is a choice of sentences: the newest ages are shown as finely as there is room for blocks.
         nodes = path.opened(nodes, _full_blocks(options))
         texts = path.reader.texts(nodes)
@@ -275,20 +269,6 @@ def _past_texts(
     cost = text_cost(options.policy, billed(teller.count))
     past = options.budget - _live_room(texts, options)
     return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
-
-
-def _with_overview(path: StoryPath, nodes: Sequence[Summary], options: ContextOptions) -> Sequence[Summary]:
-    """The nodes with the newest overview that a model wrote in the place of those that it is over.
-
-    Where a text under it was disputed or worded by hand, none is shown, since it may say what was found wrong.
-    """
-    deep = deep_nodes(nodes)
-    ends = {make_overview(deep[:end], options.policy).id: end for end in range(2, len(deep) + 1)}
-    for stored in sorted(path.reader.get(list(ends)), key=lambda each: -ends[each.id]):
-        touched = any(note.at_position <= stored.last_position for note in options.by_hand) or options.disputes
-        if not touched and is_model_written(path.reader.texts([stored])[0]):
-            return [stored, *nodes[ends[stored.id] :]]
-    return nodes
 
 
 def _full_blocks(options: ContextOptions) -> int:

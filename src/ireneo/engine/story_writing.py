@@ -62,14 +62,11 @@ from ireneo.prompts.replies import (
     story_parts,
     story_voice,
 )
-from ireneo.summaries.story import OVERVIEW
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Writing
 
 ASKED_WORDS = (250, 400, 600, 800)
 """Words that a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
 what is worth least of it."""
-OVERVIEW_WORDS = 2_000
-"""Words of an overview: what a context of some 4,000 tokens shows of it; a narrower one leaves out the least."""
 BEFORE_TOKENS = 700
 """What is shown of the summary before, which tells who is who."""
 THREADS_TOKENS = 2_500
@@ -78,8 +75,6 @@ KNOWN_TOKENS = 600
 """What is shown of the names of all that came before."""
 KNOWN_NAMES = 300
 NAMES_SHOWN = 12
-TOKENS_PER_WORD = 2.5
-"""What a reply may cost for each word that is asked for."""
 TEXT_TOKENS = 900
 """What each text may cost of a reply that has several."""
 WINDOW_TOKENS = 100_000
@@ -127,8 +122,6 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     @property
     def asked_words(self) -> int:
         """Words that its text may have."""
-        if self.offline.summarizer.endswith(OVERVIEW):
-            return OVERVIEW_WORDS
         return ASKED_WORDS[min(self.offline.depth, len(ASKED_WORDS)) - 1] if self.is_deep else ASKED_WORDS[0]
 
     @property
@@ -343,8 +336,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         )
         self.job = job
         self.voice = job.voice
-        prompt = text.render(**fields)
-        self._prompt = replace(prompt, max_tokens=max(prompt.max_tokens, int(job.asked_words * TOKENS_PER_WORD)))
+        self._prompt = text.render(**fields)
         # What is shown beside the sources is evidence that there are such people, and for nothing that they did.
         aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
         named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)

@@ -29,14 +29,7 @@ from ireneo.prompts.replies import StoryReplies, StoryReply
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.cast import DEEP_LINES, cast_section, known_cast
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.story import (
-    OVERVIEW,
-    deep_nodes,
-    make_overview,
-    overview_sources,
-    settings,
-    source_depth,
-)
+from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import join
@@ -62,8 +55,6 @@ class DueTexts(Struct, frozen=True, kw_only=True):
     """The stretches whose texts may be written now, in order."""
     missing: int = 0
     """The number of all texts that are due."""
-    made: tuple[Summary, ...] = ()
-    """Summaries among them that are not stored yet."""
     options: ContextOptions
     """With the disputes along the path, in view of which they are written."""
     erased: int = 0
@@ -116,22 +107,12 @@ def due_texts(
         if len(ready) >= OFFERED:
             break
     disputed = _disputed(tx, key, options, voice)
-    made: tuple[Summary, ...] = ()
-    path = StoryPath(StoredReader(tx, key, head, options, voice), options.policy)
-    if not missing and not options.disputes and not options.by_hand and not settings(options.policy).running:
-        deep = deep_nodes(path.row())
-        over = make_overview(deep, options.policy) if deep else None
-        text = text_id(over, (), voice) if over else None
-        if over and text and text not in resting | hopeless and not tx.summaries.get(key, [text]):
-            made = (over,)
-            ready.append(stretch_of([over], options, voice))
     # Who plays whom is counted over the whole path: at a table a character is seldom called by name.
-    row = path.row() if ready or disputed else ()
+    row = StoryPath(StoredReader(tx, key, head, options, voice), options.policy).row() if ready or disputed else ()
     cast = cast_section([node.lines("cast") for node in row], DEEP_LINES)
     return DueTexts(
         ready=tuple(replace(stretch, sections=(cast,) if cast else ()) for stretch in (*disputed, *ready)),
-        missing=len(missing) + len(disputed) + len(made),
-        made=made,
+        missing=len(missing) + len(disputed),
         options=options,
         erased=tx.sessions.erased(key),
     )
@@ -384,12 +365,7 @@ def _story_sources(
     if _is_from_messages(summary, options):
         return _heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
-    if summary.summarizer.endswith(OVERVIEW):
-        nodes = tx.summaries.get(key, summary.sources)
-        depth = overview_sources(nodes, story)
-        told = [each for node in nodes for each in path.under(node, depth)]
-    else:
-        told = path.under(summary, source_depth(summary.depth, story))
+    told = path.under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
 

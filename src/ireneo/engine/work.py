@@ -364,8 +364,6 @@ class SummaryWork:
         if self._policy.story:
             now = self._writer.resources.clock.now()
             due = await self._store.read(due_texts, self._key, self._writer.branch, self._options, self._voice, now)
-            if due.made:
-                await self._store.write(keep, self._key, due.made, due.erased)
         else:
             due = await due_summaries(self._store, self._key, self._writer.branch, self._options, self._voice)
         self._writer.erased = due.erased

@@ -139,7 +139,7 @@ class ThreadSaid(Struct, frozen=True, kw_only=True):
 class StoryReply(Struct, frozen=True, kw_only=True):
     """The prose that stands for a stretch of a story, and what became of threads in it."""
 
-    text: Annotated[str, Meta(max_length=24_000)]
+    text: Annotated[str, Meta(max_length=8_000)]
     names: Annotated[list[Name], Meta(max_length=32)] = []
     """People, places and things that matter, as the story spells them."""
     opened: Annotated[list[ThreadSaid], Meta(max_length=16)] = []

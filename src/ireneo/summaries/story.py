@@ -181,10 +181,6 @@ TOLD_TOKENS = 340
 """Tokens of a summary of 250 words in a prompt, with its header."""
 
 
-DEEP_TOKENS = 1_000
-"""Tokens of a deep summary in a prompt."""
-
-
 def source_depth(depth: int, story: StorySettings) -> int:
     """Return the depth of the summaries that one of `depth` (at least 2) is written from."""
     fits = max(story.window_tokens // TOLD_TOKENS, story.fan_in)
@@ -265,41 +261,6 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
         retellings=1 + max(part.retellings for part in told),
         threads=threads,
     )
-
-
-# An overview is one text over all deep summaries of a row, for contexts that have no room for theirs.
-#
-# Its stretch grows with the story, and so it is none of the canonical summaries: it is made anew when another deep
-# summary is there, and until then what came since stands behind it.
-
-OVERVIEW = "/overview"
-"""The ending of the summarizers of overviews."""
-OVERVIEW_DEPTH = 3
-"""The least depth of the summaries that an overview is over."""
-OVERVIEW_LEAVES = 48
-"""The fewest leaves of an overview: what covers less has room for its own texts in most contexts."""
-
-
-def deep_nodes(row: Sequence[Summary]) -> list[Summary]:
-    """Return the summaries of a row that an overview of it is over; none where there are too few."""
-    deep = [node for node in row if node.depth >= OVERVIEW_DEPTH]
-    return deep if len(deep) > 1 and sum(node.leaves for node in deep) >= OVERVIEW_LEAVES else []
-
-
-def make_overview(nodes: Sequence[Summary], policy: Policy) -> Summary:
-    """Cover adjacent deep summaries by an overview."""
-    over = make_deeper(nodes, nodes, policy)
-    summarizer = f"{policy.summarizer}{OVERVIEW}"
-    return replace(over, summarizer=summarizer, id=anchor("story", over.first, over.last, summarizer))
-
-
-def overview_sources(nodes: Sequence[Summary], story: StorySettings) -> int:
-    """Return the depth of the summaries that an overview is written from: as fine as fit into a third of the window."""
-    leaves = sum(node.leaves for node in nodes)
-    depth = OVERVIEW_DEPTH
-    while leaves / leaves_at(depth, story) * DEEP_TOKENS > story.window_tokens / 3:
-        depth += 1
-    return depth
 
 
 def make_running(before: Summary, leaf: Summary, policy: Policy) -> Summary:
