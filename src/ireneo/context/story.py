@@ -258,14 +258,19 @@ def _past_texts(
         parts = written_under(node, under) if node.depth > 1 and not is_model_written(text) else []
         return teller.joined(parts, options) if parts else text
 
-    texts = path.reader.texts(nodes)
+    def best_of(nodes: Sequence[Summary]) -> list[Summary]:
+        texts = path.reader.texts(nodes)
+        if not any(map(is_model_written, texts)):
+            return list(texts)
+        return [best(node, text) for node, text in zip(nodes, texts, strict=True)]
+
+    texts = best_of(nodes)
     if not mostly_model_written(texts):
         # What rules tell is a choice of sentences: the newest ages are shown as finely as there is room for blocks.
         nodes = path.opened(nodes, _full_blocks(options))
-        texts = path.reader.texts(nodes)
+        texts = best_of(nodes)
     if not any(map(is_model_written, texts)):
         return tuple(texts)
-    texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
     cost = text_cost(options.policy, billed(teller.count))
     past = options.budget - _live_room(texts, options)
     return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
