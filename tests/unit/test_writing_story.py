@@ -280,6 +280,14 @@ def test_what_was_known_before_is_not_told_again() -> None:
     assert any("known before" in fault for fault in written.faults)
 
 
+def test_a_short_sentence_may_share_its_words_with_what_was_known() -> None:
+    known = "Vera Lund planned to open the door of the lighthouse for Holm, and told Holm of the door."
+    job = replace(JOB, before=record(STORY[:2], text=known))
+    sentence = "Vera Lund opened the door for Holm."
+    written, model = wrote({**GOOD, "text": f"{TEXT} {sentence}"}, job=job)
+    assert (len(model.prompts), story_text(written.text)) == (1, f"{TEXT} {sentence}")
+
+
 def test_the_memory_of_a_character_is_told_by_her_and_has_what_she_heard() -> None:
     job = replace(JOB, offline=record(summarizer=f"{SUMMARIZER}/as/Vera"), voice="first", seen_by="Vera")
     written, _ = wrote(VERA, job=job)

@@ -164,7 +164,7 @@ MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 8, 40, 0.05
 single sentence is all that there is to say; of a long stretch it isn't."""
 CLAIMS_NAMED = 5
 """Claims that one fault names; a model that invents more gets the idea."""
-RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
+RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 8
 """A sentence retells what was known if it shares the first share of its words with that, and less than the second
 with any passage that is to be told; a sentence of fewer words isn't looked at."""
 _LARGE_WORD = lazy_re(r"[^\W_a-zà-ÿ][^\W_]*(?:['’-][^\W_]+)*")
