@@ -48,13 +48,14 @@ class Appended(ShortRepr, frozen=True, kw_only=True):
     """What an append did."""
 
     ids: tuple[MessageId, ...]
-    """The ids of the messages in order, new or known; blocks that came back have none."""
+    """The ids of the messages, in order, whether they are new or were stored before; blocks that came back have none.
+    """
     new: int
-    """How many were not stored before."""
+    """How many messages were not stored before."""
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many different secrets of each kind were removed."""
     dropped: tuple[str, ...] = ()
-    """The first lines of blocks that cover nothing on the path; they were not stored."""
+    """The first lines of blocks that were not stored because they cover nothing on the path."""
 
 
 def append(

@@ -37,12 +37,12 @@ UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A fault, or something worth knowing."""
+    """A fault of the store, or a state that is allowed and worth knowing."""
 
     kind: Literal["fault", "note"]
-    """A note is about a state that is allowed."""
+    """``fault``: something is wrong. ``note``: a state that is allowed."""
     session: str
-    """Empty if it concerns the whole store."""
+    """The session that it is about; empty for the whole store."""
     text: str
     repaired: bool = False
     advice: str = ""

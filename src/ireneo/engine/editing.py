@@ -365,14 +365,14 @@ class Deleted(ShortRepr, frozen=True, kw_only=True):
     """The result of deleting memories."""
 
     memories: tuple[Record, ...]
-    """Those that were named, as they were."""
+    """The memories that were named, as they were."""
     sources: tuple[MemorySource, ...] = ()
-    """The messages that said so: they stay, and may teach it again, unless they were to go as well."""
+    """The messages that the memories came from. They stay, and may be learned from again, unless `source` was set."""
     preview: bool = False
     complete: bool = True
-    """Nothing of it stands in any byte of the store any more; false for a preview."""
+    """Whether no byte of the store holds the memories any more; false for a preview."""
     note: str = ""
-    """What is left to do."""
+    """What remains to be done."""
 
 
 async def delete(

@@ -61,7 +61,7 @@ class Exported(ShortRepr, frozen=True, kw_only=True):
     data: bytes
     memories: int
     stands: FileState
-    """How it relates to the existing file. ``edited``: that has edits that were not imported yet."""
+    """How the file relates to the existing one. ``edited``: the existing file has edits that were not imported yet."""
 
 
 class MemoryFault(Struct, frozen=True, kw_only=True):
@@ -78,16 +78,16 @@ class MemoriesImported(ShortRepr, frozen=True, kw_only=True):
     new: int = 0
     """Memories that were not stored before."""
     grown: int = 0
-    """Stored memories for which the files had new evidence."""
+    """Stored memories that got new evidence from the files."""
     edited: int = 0
     """Memories whose words were edited since they were exported."""
     known: int = 0
-    """Memories that were stored already, unchanged."""
+    """Memories that were stored already, and did not change."""
     faults: tuple[MemoryFault, ...] = ()
 
     @property
     def memories(self) -> int:
-        """How many could be read."""
+        """The number of memories that could be read."""
         return self.new + self.grown + self.edited + self.known
 
 

@@ -177,39 +177,41 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
 
     messages: int = 0
     sessions: int = 0
-    """Sessions erased whole; their messages are counted as well."""
+    """Sessions that were erased whole; their messages are counted as well."""
     summaries: int = 0
     notes: int = 0
-    """Annotations: pins, releases, disputes."""
+    """Annotations: pins, releases, disputes and others."""
     memories: int = 0
     lessened: int = 0
     """Memories that lost a source and stay."""
     pads: int = 0
     runs: int = 0
-    """Learned runs; a session that stays is learned from again without what was erased."""
+    """Records of learned runs. A session that stays is learned from again, without what was erased."""
     observations: int = 0
-    """What runs showed of claims, in removed and kept runs."""
+    """Observations of claims, in these records and in those that stay."""
     files: int = 0
-    """Files whose ledger entry was removed or lost its name."""
+    """Files whose record in the ledger was removed, or lost its name."""
     documents: int = 0
-    """Messages and memories removed from the search indexes."""
+    """Messages and memories that were removed from the search indexes."""
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
-    """The result of an erasure."""
+    """What an erasure erased, or would erase."""
 
     what: ErasureCounts
     ids: tuple[str, ...]
-    """Ids of the erased messages, summaries and memories; the name of a session or space that went whole."""
+    """The ids of the erased messages, summaries and memories; the name of a session or space that was erased whole."""
     at: datetime
     preview: bool = False
-    """Nothing was erased; this is what would be."""
+    """Whether this is a preview, and nothing was erased."""
     complete: bool = True
-    """No byte of the store holds it any more; false for a preview."""
+    """Whether no byte of the store holds what was erased any more; false for a preview."""
     also: tuple[MayAlso, ...] = ()
-    """Candidates that stay: sentences that may refer to the subject, messages that a memory came from."""
+    """What stays and may have to be erased as well: sentences that may refer to the subject, and messages that a memory
+    was drawn from.
+    """
     note: str = ""
-    """What is left to do, and what stays."""
+    """What remains to be done, and what stays."""
 
 
 async def forget(
@@ -405,16 +407,16 @@ def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
 
 
 class MayAlso(Struct, frozen=True, kw_only=True):
-    """A candidate for erasure that stays unless its id is passed as `also`."""
+    """Something that stays unless its id is passed as `also`."""
 
     id: MessageId | MemoryId
-    """Of the message that says it, or of the memory."""
+    """The id of the message that contains the sentence, or of the memory."""
     session: str
     """Empty for a memory."""
     text: str
     """The sentence."""
     why: str
-    """Why it may be meant."""
+    """Why the subject may be meant."""
 
 
 def possible_mentions(

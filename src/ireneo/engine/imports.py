@@ -122,18 +122,18 @@ class Imported(ShortRepr, frozen=True, kw_only=True):
 
     session: str
     messages: int
-    """Messages in the log."""
+    """The number of messages in the log."""
     new: int
-    """Messages that were not stored before."""
+    """The number of those messages that were not stored before."""
     tokens: int
-    """Tokens of the path to the log's head; of several logs in one session, what this one adds."""
+    """The cost of the path to the log's head; of several logs in one session, what this log adds."""
     faults: tuple[LogFault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many different secrets of each kind were redacted."""
     unredacted: int = 0
-    """Messages that had been stored with secrets, and still are; `Memory.secrets` redacts them."""
+    """Messages that were stored with secrets before, and still are; `Memory.secrets` removes them."""
     kept: str = ""
-    """The branch that keeps messages appended since the last import, where the log continues differently."""
+    """The branch that keeps messages appended since the last import, if the log goes on differently."""
 
 
 async def import_session(

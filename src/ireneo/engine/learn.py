@@ -289,18 +289,18 @@ class LearnedSession(ShortRepr, frozen=True, kw_only=True):
 
     run: LearnedRun
     lessons: tuple[Remembered, ...]
-    """The lessons that it made or affected."""
+    """The lessons that were made from the session, or affected by it."""
     new: int
-    """The number of new ones."""
+    """How many of them are new."""
     lesson_tokens: int
-    """The tokens of the new lessons, so that each is counted once over all runs."""
+    """What the new lessons cost, in tokens; each lesson is counted once over all runs."""
     failed: str = ""
-    """Why the model failed; then rules alone were used."""
+    """Why the model failed; the session was then learned from without it."""
     refused: tuple[str, ...] = ()
-    """The lessons of a model that were refused, and why."""
+    """The model's lessons that were refused, each with the reason."""
     tokens_in: int = 0
     tokens_out: int = 0
-    """What the model cost."""
+    """The tokens that the model wrote."""
 
 
 class SessionRead(Struct, frozen=True, kw_only=True):

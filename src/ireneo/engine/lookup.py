@@ -29,7 +29,7 @@ NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "th
 
 
 class LookupResult(ShortRepr, frozen=True, kw_only=True):
-    """What an id names; a summary, message or annotation with the session that it is in."""
+    """What an id names: the one of these fields that is set."""
 
     session: str = ""
     expanded: Expanded | None = None
@@ -37,7 +37,7 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
     note: Annotation | None = None
     """An annotation, such as a pin."""
     diary: Diary | None = None
-    """Of a session: what was tried in it, and with what result."""
+    """The diary of the session that the id names: what was tried in it, with what result."""
 
 
 async def lookup(

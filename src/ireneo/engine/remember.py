@@ -51,19 +51,19 @@ USES_KEPT = 10
 
 
 class Remembered(ShortRepr, frozen=True, kw_only=True):
-    """What became of something to be remembered."""
+    """What became of a text that was to be remembered."""
 
     did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
-    """The memory it went to, as it is now."""
+    """The memory that the text became, or became evidence of, as it is now."""
     changed: tuple[Record, ...] = ()
-    """Other memories that changed: superseded ones, and ones that became stale."""
+    """Other memories that changed: they were superseded, or became stale."""
     more: tuple[Remembered, ...] = ()
-    """What became of other facts in the same text."""
+    """What became of further facts in the same text."""
     redacted: Mapping[str, int] = {}
-    """How many different secrets of each kind were removed from the text and its details before it was stored."""
+    """How many different secrets of each kind were removed from the text and its details before they were stored."""
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
@@ -411,9 +411,9 @@ class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
 
     record: Record
     retention: float
-    """From 0 to 1; the lowest goes first."""
+    """What it is worth keeping, from 0 to 1; the memory with the lowest value is archived first."""
     reason: str
-    """Why it is no higher, in words."""
+    """Why the value is no higher, in words."""
 
 
 def archive_candidates(

@@ -264,30 +264,30 @@ learned files."""
 
 
 class SecretsIn(Struct, frozen=True, kw_only=True):
-    """Secrets in things of one sort."""
+    """Secrets in things of one kind."""
 
     where: SecretPlace
     session: str
-    """The session's redacted name; empty for what belongs to none."""
+    """The session's redacted name; empty for what belongs to no session."""
     things: int
-    """How many messages, summaries or memories have one."""
+    """How many messages, summaries or memories contain secrets."""
     kinds: Mapping[str, int]
-    """How many different secrets of each kind."""
+    """How many different secrets there are, by kind."""
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
     """The result of a search for secrets."""
 
     found: tuple[SecretsIn, ...]
-    """Where secrets are, or were before they were removed."""
+    """Where the secrets are, or were before they were removed."""
     messages: int
     """How many messages were examined."""
     repaired: bool = False
-    """They were removed."""
+    """Whether they were removed."""
     complete: bool = True
-    """No byte of the store holds any more what was removed now or erased before."""
+    """Whether no byte of the store holds what was removed, now or earlier."""
     note: str = ""
-    """What is left to do and, if not `complete`, why."""
+    """What remains to be done, and why if not `complete`."""
 
 
 class SecretCounter:

@@ -25,12 +25,12 @@ TOGETHER = 256
 
 
 class Embedded(Struct, frozen=True, kw_only=True):
-    """How many vectors were made."""
+    """How many vectors were computed."""
 
     documents: int
-    """Documents that were given one."""
+    """How many messages and memories got a vector."""
     left: bool
-    """Whether some are still due."""
+    """Whether some are still missing."""
 
 
 async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1_000) -> Embedded:
