@@ -303,3 +303,17 @@ def test_a_screen_that_is_too_narrow_for_a_table_shows_each_cell_behind_its_head
 )
 def test_a_block_is_shown_by_its_first_words_that_say_something(block: str, line: str) -> None:
     assert first_line(block) == line
+
+
+def test_the_rows_of_a_story_name_its_threads_and_its_cast(tmp_path: Path) -> None:
+    said = [
+        {"name": ("Vera", "Tom")[day % 2], "is_user": not day % 2, "mes": f"Anselm married Hedda on day {day}."}
+        for day in range(260)
+    ]
+    said[3]["mes"] = "I promise you, Vera, I will mend the net at the mill."
+    (tmp_path / "tale.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
+    run("import", "tale.jsonl", cwd=tmp_path)
+    lines = run("context", "tale", "--budget", 3_000, cwd=tmp_path).stdout.splitlines()
+    rows = lines[next(number for number, line in enumerate(lines) if line.split()[:1] == ["what"]) + 1 :]
+    assert re.match(r"  \d+ pins and threads  .*“I promise you", rows[0])
+    assert re.match(r"  cast  .*Vera", rows[1])

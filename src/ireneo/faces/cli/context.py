@@ -455,17 +455,20 @@ def _name(first: Part, masked: int, size: int) -> str:
     if first.tier is WORDS:
         return first.role
     if first.tier is PINS:
-        return _pins(first.row.text)
+        return _pins(first.row)
     if first.row.what != "summary":
         return first.tier.name
     name = _OF_LEVEL.get(first.row.level or "", TURN).name
     return f"{name}, {first.tier.name}" if first.tier is DISPUTED else name
 
 
-def _pins(text: str) -> str:
-    if text.startswith("[PINNED] Lifted"):
+def _pins(row: ireneo.ViewRow) -> str:
+    if row.text.startswith("[PINNED] Lifted"):
         return "released"
-    return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
+    if row.id == "cast":
+        return "cast"
+    listed = sum(line.startswith("- ") for line in row.text.splitlines())
+    return f"{listed} pins and threads" if "Open threads" in row.text else counted(listed, "pin")
 
 
 def _words(row: ireneo.ViewRow) -> str:
