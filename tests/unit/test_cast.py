@@ -9,7 +9,16 @@ from tests.golden.story import logged
 
 from ireneo import Draft
 from ireneo.log.message import Text
-from ireneo.summaries.cast import DEEP_LINES, KnownCast, aliases, cast_section, known_cast, say_cast
+from ireneo.summaries.cast import (
+    DEEP_LINES,
+    CastMember,
+    KnownCast,
+    aliases,
+    cast_section,
+    known_cast,
+    say_cast,
+    say_players,
+)
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import make_deeper, make_leaf
 from ireneo.summaries.summary import Summary
@@ -165,3 +174,19 @@ def test_it_has_no_more_than_its_room() -> None:
 
     for room in range(0, 400, 13):
         assert size(say_cast(known, room, len)) <= room
+
+
+def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
+    known = KnownCast(
+        people=(
+            CastMember(name="Vera", names=("Vera",), full="Vera Lund", player="ANNA", is_so=("a nurse",), weight=9.0),
+            CastMember(name="Holm", names=("Holm",), full="Holm", aliases=("the Heron",), weight=5.0),
+            CastMember(name="Tam", names=("Tam",), full="Tam", is_so=("a keeper",), weight=4.0),
+            CastMember(name="Mira", names=("Mira",), full="Mira", player="OLGA", weight=0.2),
+        ),
+        narrator="PAUL",
+    )
+    lines = ["Played: Vera by ANNA, all others by PAUL", "- Holm, also the Heron"]
+    assert say_players(known, 100, len) == lines
+    assert say_players(known, len(lines[0]) + 1, len) == lines[:1]
+    assert say_players(KnownCast(), 100, len) == []

@@ -16,6 +16,7 @@ from ireneo.context.compose import Composed, ContextOptions, composed, newest_sl
 from ireneo.context.story_blocks import (
     TOLD_CAST,
     TOLD_LIVE,
+    TOLD_OPEN,
     TOLD_THREADS,
     block_weight,
     even_groups,
@@ -43,7 +44,7 @@ from ireneo.context.view import (
 from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
-from ireneo.summaries.cast import KnownCast, known_cast, say_cast
+from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.policy import Policy, whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -78,11 +79,9 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes:
         return None
-    cast = teller.cast(story.nodes)
-    # What happened last stands in what a model wrote, and needs no line here.
-    cast = replace(cast, lately="") if told else cast
+    said = (say_players if told else say_cast)(teller.cast(story.nodes), room, options.count)
     # A name is data as well: it can neither begin a line nor a block of ours.
-    lines = [harmless(" ".join(line.split())) for line in say_cast(cast, room, options.count)]
+    lines = [harmless(" ".join(line.split())) for line in said]
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
@@ -107,8 +106,10 @@ def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast:
     ]
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block(nodes, said, options, options.budget)
-    share = TOLD_THREADS if mostly_model_written(nodes) else THREADS_SHARE
-    lines = thread_lines(threads, story.forgotten, int(options.budget * share), options.count)
+    told = mostly_model_written(nodes)
+    share = TOLD_THREADS if told else THREADS_SHARE
+    # How many more there were helps nobody where the texts tell of them.
+    lines = thread_lines(threads, 0 if told else story.forgotten, int(options.budget * share), options.count)
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
@@ -437,7 +438,8 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     thinking = options.thinking != "none" and not cut
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
         return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, options)
-    live_room = room - min(int(room * OPEN_SHARE), OPEN_BLOCKS * TOLD_TOKENS)
+    most = TOLD_OPEN if mostly_model_written(story.nodes) else OPEN_BLOCKS * TOLD_TOKENS
+    live_room = room - min(int(room * OPEN_SHARE), most)
     start = _live_start(fresh, costs, live_room, settings(options.policy).leaf_messages // STEPS)
     out: list[ContextItem] = []
     if start:

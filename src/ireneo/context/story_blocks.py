@@ -381,6 +381,8 @@ TOLD_THREADS, TOLD_CAST = 0.06, 0.04
 """The shares of a context for open threads and the cast; most of what they say stands in a model's text as well."""
 TOLD_LIVE = 0.35
 """The share of their usual room that the newest messages get: a past written by a model says more for its tokens."""
+TOLD_OPEN = 80
+"""The most tokens for newest messages that don't fit verbatim: a line or two by rules, until a model tells them."""
 EVEN = 5.0
 """The worth of an average sentence."""
 STEEP = 3

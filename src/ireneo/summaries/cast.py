@@ -530,6 +530,20 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
     return [*([HEADING, *lines] if lines else ()), *present] if lines or known.where else []
 
 
+def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
+    """Return who plays whom and who has other names: what the prose of a model, which names everybody, doesn't say."""
+    least = PASSING * known.people[0].weight if known.people else 0.0
+    played = [f"{each.name} by {each.player}" for each in known.people if each.player and each.weight > least]
+    played += [f"all others by {known.narrator}"] if played and known.narrator else []
+    lines = [f"Played: {', '.join(played)}"] if played else []
+    lines += [f"- {each.full}, also {', '.join(each.aliases)}" for each in known.people[:MAIN] if each.aliases]
+    out: list[str] = []
+    for line in lines:
+        room -= count(line) + 1
+        out += [line] if room >= 0 else []
+    return out
+
+
 def _prominent(known: KnownCast) -> list[str]:
     """Return a line with the names of those who do most and of whom nothing else is told; empty where some are played.
 
