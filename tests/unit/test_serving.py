@@ -22,6 +22,7 @@ FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user drives a tram on the night line.", {"subject": "user", "attribute": "job"}),
     ("The user wants short answers without emojis.", {"subject": "user", "attribute": "manner"}),
     ("The user's landlord is Mr Quarles.", {"subject": "user", "attribute": "landlord"}),
+    ("The user is called Tamsin.", {"subject": "user", "attribute": "name", "value": "Tamsin"}),
 )
 
 
@@ -51,6 +52,29 @@ def texts(lines: Sequence[BriefLine]) -> list[str]:
     return [line.text for line in lines]
 
 
+SERVED = (
+    ("Draw up a weekly timetable for us", "Thursdays I have the late shift.", "We saw a heron on Thursday."),
+    ("Write a short bio of me", "I retired from the railway in spring.", "The heron stood in the reeds."),
+    (
+        "Schreib einen Zettel, wie die Tiere zu versorgen sind",
+        "Wir haben zwei Ziegen, Rosa und Bella.",
+        "Ich bin müde.",
+    ),
+    ("Schlag ein Trainingsprogramm vor", "Meine Achillessehne zwickt seit Mai.", "Der Reiher stand im Schilf."),
+    ("Mach einen Beetplan", "Die Kartoffeln sind schon gepflanzt.", "Der Reiher stand im Schilf."),
+    ("Plan a brunch for two", "I can't digest beetroot.", "I can't find my keys."),
+)
+
+
+@pytest.mark.parametrize(("goal", "serves", "not_that"), SERVED)
+def test_what_matters_in_the_area_of_a_goal_serves_it_however_far_its_words_are(
+    goal: str, serves: str, not_that: str
+) -> None:
+    purpose = Purpose(goal)
+    assert purpose.serves(serves, nearness=-0.3)
+    assert not purpose.serves(not_that)
+
+
 MONDAY = datetime(2026, 5, 4, tzinfo=UTC)
 MANNER = "The user wants short answers without emojis. (since March 2025)"
 
@@ -63,6 +87,7 @@ MANNER = "The user wants short answers without emojis. (since March 2025)"
         ("Find a present for Odile", ["Odile collects lighthouse postcards."]),
         ("Write to my landlord about the damp wall", ["The user's landlord is Mr Quarles."]),
         ("Explain how a sundial works", []),
+        ("Explain to Tamsin how a sundial works", []),
         ("Help the user with the user's taxes", []),
     ],
 )

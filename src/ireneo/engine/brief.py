@@ -470,6 +470,9 @@ class BriefSearch:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)
         more = " ".join(each for each in names if each.casefold() not in SPEAKERS and each not in record.text)
         of_others = record.subject.casefold() not in SPEAKERS
+        if not of_others and record.attribute == "name":
+            # A goal that names the user needs no line that says so.
+            return None
         return purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
 
     def _quotations_for(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quotation]:

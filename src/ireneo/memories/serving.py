@@ -194,14 +194,11 @@ class Purpose:
         language = language_of_sentence(self.text)
         plain = topic(Serving).plain | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
+        large = writes_nouns_large(self.text)
         # A word of one language may be another one in the next: a Roman is no novel.
-        asks = _asks_in_english() if language == "en" else _asks()
+        asks = _asks_in_english() if language == "en" and not large else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
-        self.names = (
-            frozenset(word.casefold() for word in _NAME.findall(self.text))
-            if not writes_nouns_large(self.text)
-            else frozenset[str]()
-        )
+        self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.named: dict[str, str] = {}
         """Who is named in it, by the terms of the name."""
 
@@ -252,7 +249,8 @@ class Purpose:
             score += SAME_AREA
         elif elsewhere and self.areas and not shared:
             score -= ELSEWHERE
-        score += nearness
+        # What tells something in an area of the goal may be far from its words.
+        score += max(nearness, 0.0) if told else nearness
         return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
 
     def _areas_shared(self) -> frozenset[str]:
