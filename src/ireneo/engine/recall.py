@@ -14,10 +14,11 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope, place_all
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
-from ireneo.language.words import language_of_sentence, terms
+from ireneo.language.words import terms
 from ireneo.log.message import MessageId, author_of_message, text_of_message
 from ireneo.memories.cues import no_names
 from ireneo.memories.endings import is_name_of, says_of_change
+from ireneo.memories.endings import telling as telling_words
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import MOST_IN_SESSION, Vector, kind_term, numbers_at, place_of
 from ireneo.memories.kinds import KINDS
@@ -47,7 +48,6 @@ from ireneo.memories.ranking import (
     rank,
     read_question,
     repeats_last,
-    stop_terms,
     terms_to_read,
     weights,
     with_beside,
@@ -597,9 +597,7 @@ def _with_renewals(index: MessageIndex, question: Question, found: Sequence[Reca
     """
     asked = {term for term, _ in question.terms}
     first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
-    said = {
-        _name(each): frozenset(terms(each.text)) - asked - stop_terms(language_of_sentence(each.text)) for each in first
-    }
+    said = {_name(each): frozenset(telling_words(each.text)) - asked for each in first}
     named = {each: _named_in(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
     search, space = index.scope.tx.search, index.scope.space
     looked = sorted(frozenset[str]().union(*said.values()))

@@ -91,7 +91,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
     language = language_of_sentence(text)
-    stop, is_plain = stop_terms(language), not writes_nouns_large(text)
+    stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
     about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
@@ -168,7 +168,7 @@ def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...
 
 
 @cache
-def stop_terms(language: str) -> frozenset[str]:
+def _stop_terms(language: str) -> frozenset[str]:
     """Return the stop words of another language than English as terms of the index, which holds them."""
     return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
 
