@@ -15,6 +15,7 @@ from msgspec import Struct
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import Draft, Text
 from ireneo.ports.models import Prompt, Reply, Usage
+from racing.model import reply_to
 
 COUNT = EstimatedTokenizer().count
 R = TypeVar("R", bound=Struct)
@@ -32,7 +33,6 @@ TOWNS = ("Greyhaven", "Stonewick", "Eastmarch", "Fallowmere", "Redwater")
 THINGS = ("lantern", "ledger", "rope", "ladder", "boat", "coat", "bridge", "mill", "ferry", "orchard")
 DEEDS = ("carried", "mended", "sold", "found", "painted", "counted", "followed", "opened")
 _SYLLABLES = ("zor", "vak", "mit", "run", "oka", "lis", "pel", "gra", "dun", "fex", "hol", "jir", "kem", "bry", "wix")
-_SHOWN = re.compile(r"<(messages|parts)>\n(.*)\n</\1>", re.DOTALL)
 _WORD = re.compile(r"[a-z]+")
 _PROMISE = re.compile(r"(\w+): I promise you, (\w+), I will bring the (\w+) back to (\w+)")
 
@@ -97,7 +97,13 @@ class Forgetful:
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Write the summary of the messages or parts that the prompt shows."""
         self.calls += 1
-        shown = _SHOWN.findall(prompt.user)[-1][1]
+        value = reply_to(prompt.user, self._told)
+        usage = Usage(tokens_in=COUNT(prompt.system) + COUNT(prompt.user), tokens_out=COUNT(json.dumps(value)))
+        self.tokens_in += usage.tokens_in
+        self.tokens_out += usage.tokens_out
+        return Reply(value=msgspec.convert(value, reply), usage=usage, model=self.name)
+
+    def _told(self, shown: str) -> dict[str, object]:
         seen = dict.fromkeys(word for word in _WORD.findall(shown) if word in DETAILS)
         kept = [word for word in seen if random.Random(f"{word} {self.calls}").random() < KEPT]
         promises = [found for found in _PROMISE.findall(shown) if found[2] in DETAILS]
@@ -105,11 +111,7 @@ class Forgetful:
             {"kind": "promise", "text": f"{who} promised {whom} to bring the {what} back to {town}.", "who": who}
             for who, whom, what, town in promises
         ]
-        value = {"text": _written(shown, kept), "names": [], "opened": opened, "resolved": []}
-        usage = Usage(tokens_in=COUNT(prompt.system) + COUNT(prompt.user), tokens_out=COUNT(json.dumps(value)))
-        self.tokens_in += usage.tokens_in
-        self.tokens_out += usage.tokens_out
-        return Reply(value=msgspec.convert(value, reply), usage=usage, model=self.name)
+        return {"text": _written(shown, kept), "names": [], "opened": opened, "resolved": []}
 
 
 def _written(shown: str, kept: list[str]) -> str:

@@ -27,7 +27,7 @@ from tests.postgres_server import empty_database
 
 import ireneo
 from ireneo.ports.models import Prompt, Reply, Usage
-from racing.model import chosen
+from racing.model import chosen, reply_to
 from racing.tale import POLICY, message_with, word_of
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -44,7 +44,9 @@ class Slow:
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Some of the sentences."""
         await asyncio.sleep(self._seconds)
-        value = msgspec.convert({"text": " ".join(chosen(prompt.user)), "names": [], "facts": []}, reply)
+        value = msgspec.convert(
+            reply_to(prompt.user, lambda told: {"text": " ".join(chosen(told)), "facts": []}), reply
+        )
         return Reply(value=value, usage=Usage(tokens_in=100, tokens_out=100), model="slow")
 
 

@@ -6,7 +6,8 @@ import asyncio
 import random
 import re
 import time
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +21,8 @@ MOST_SENTENCES = 8
 HANGS, STALLS = 0.01, 0.004
 """So often an answer takes far longer than a lease lasts; and so often the whole process stands still meanwhile."""
 _SECTION = re.compile(r"<(messages|parts)>\n(.*)\n</\1>", re.DOTALL)
+_PART = re.compile(r"^=== Part \d+\n", re.M)
+_ASKED = re.compile(r"^\d+\. of parts? (\d+)(?: to (\d+) as one)?: ", re.M)
 _LABEL = re.compile(r"^(?:\[\d+\]|\w+:) ")
 _NAMES = re.compile(r" \(names: [^)]*\)$")
 _END = re.compile(r"(?<=[.?!]) +")
@@ -38,13 +41,13 @@ class ScriptedModel:
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Answer with sentences from the prompt's messages."""
-        shown = _SECTION.search(prompt.user)
-        told = shown[2] if shown else prompt.user
-        words = WORD.findall(told)
-        self.last = f"{prompt.name} {words[0]} {words[-1]}" if words else f"{prompt.name} {hash(told)}"
+        words = WORD.findall(section_of(prompt.user))
+        self.last = f"{prompt.name} {words[0]} {words[-1]}" if words else f"{prompt.name} {hash(prompt.user)}"
         self._ledger.called("asked", self.last)
         await self._think()
-        value = msgspec.convert({"text": " ".join(chosen(told)), "names": [], "facts": []}, reply)
+        value = msgspec.convert(
+            reply_to(prompt.user, lambda told: {"text": " ".join(chosen(told)), "facts": []}), reply
+        )
         self._ledger.called("answered", self.last)
         return Reply(value=value, usage=Usage(tokens_in=len(prompt.user) // 4, tokens_out=100), model="scripted")
 
@@ -57,6 +60,27 @@ class ScriptedModel:
             await asyncio.sleep(self._chance.uniform(1.0, 2.0))
         else:
             await asyncio.sleep(0.005 + (self._longest - 0.005) * self._chance.random() ** 3)
+
+
+def section_of(user: str) -> str:
+    """The messages or parts that a prompt shows; all of it, where it shows neither."""
+    shown = _SECTION.findall(user)
+    return shown[-1][1] if shown else user
+
+
+def reply_to(user: str, write: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """What `write` makes of the section that a prompt shows, or of each stretch of it that a text is asked for."""
+    told = section_of(user)
+    parts = _PART.split(told)[1:]
+    if not parts:
+        return write(told)
+    asked = [(int(first), int(last or first)) for first, last in _ASKED.findall(user)]
+    return {
+        "texts": [
+            {"number": number, **write("".join(parts[first - 1 : last]))}
+            for number, (first, last) in enumerate(asked, 1)
+        ]
+    }
 
 
 def chosen(told: str) -> list[str]:
