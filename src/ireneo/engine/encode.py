@@ -206,10 +206,7 @@ class PayloadSize(Struct, frozen=True, kw_only=True):
 
 def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     """Decode a payload as its provider does, and count it."""
-    given: dict[str, object] = {"messages": payload.messages}
-    if payload.system is not None:
-        given["system"] = payload.system
-    decoded = chat.decode(given)
+    decoded = chat.decode({"messages": payload.messages, "system": payload.system})
     tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
     heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
     return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)

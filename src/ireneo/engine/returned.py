@@ -607,10 +607,7 @@ def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
 
 def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
     payload = chat.encode([replace(draft, native=None) for draft in drafts])
-    given: dict[str, object] = {"messages": payload.messages}
-    if payload.system is not None:
-        given["system"] = payload.system
-    return chat.decode(given)
+    return chat.decode({"messages": payload.messages, "system": payload.system})
 
 
 def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:

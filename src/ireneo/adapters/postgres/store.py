@@ -184,7 +184,7 @@ class PostgresStore(PooledStore[ServerConnection]):
         super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
     async def _connect(self) -> None:
-        await self._writers.run(_touch)
+        await self._writers.run(lambda connection, _: connection.run(lambda: connection.driver))
 
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
@@ -224,10 +224,6 @@ class PostgresStore(PooledStore[ServerConnection]):
             connection.commit(database)
         finally:
             connection.roll_back()
-
-
-def _touch(connection: ServerConnection, _: Cancellation) -> None:
-    connection.run(lambda: connection.driver)
 
 
 def _look_at_scrubs(connection: ServerConnection, _: Cancellation) -> Scrubbed:
@@ -281,12 +277,9 @@ async def open_postgres(
             driver.execute("SET synchronous_commit = off")
 
     writer = ServerConnection(url, busy_seconds, bring_up_to_date)
-    to_read = [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)]
+    # Reading needs no preparation beyond what the writer has done.
+    to_read = [ServerConnection(url, busy_seconds, lambda driver: None) for _ in range(readers)]
     return await PostgresStore(url, writer, to_read).opened()
-
-
-def _ready(driver: psycopg.Connection[Row]) -> None:
-    """Reading needs no preparation beyond what the writer has done."""
 
 
 def migrate_postgres(url: str, *, dry_run: bool) -> Migrated:
