@@ -127,6 +127,7 @@ Es ist nicht vorgesehen, dass Leser die Entwürfe anderer sehen""".splitlines()
 RECORDED = """\
 create a rule that says to add a failing test before any bug of a reader is mended
 Can you update CLAUDE.md to specify that imports go through the queue?
+Update the Copilot instructions so agents know to open the ledger every time
 make a rule to record what we learned re running the queue without the cache
 note that as a rule, we organize the logic of the readers in modules
 make sure to split readers into their own directories
@@ -326,7 +327,9 @@ def test_what_stands_in_brackets_is_of_the_sentence_before_it() -> None:
     assert stands_alone("Is the pool fine here? (we use the queue explicitly elsewhere to not block the writers)")
 
 
-@pytest.mark.parametrize("said", ["", "()", "( )", ", ;", "？！", " - ", "…", "`", "(…)?", "."])
+@pytest.mark.parametrize(
+    "said", ["(of the ledger) (rows, clock)", "", "()", "( )", ", ;", "？！", " - ", "…", "`", "(…)?", "."]
+)
 def test_what_holds_no_clause_binds_nobody(said: str) -> None:
     assert not stands_alone(said)
     assert not stands_alone(said, conceded=True)

@@ -206,3 +206,19 @@ def test_a_file_is_changed_in_its_block_alone_and_only_when_asked(tmp_path: Path
     assert difference(again) == []
     write_file(file, updated(file, []).after.encode())
     assert "None that does not stand elsewhere." in file.read_text(encoding="utf-8")
+
+
+def test_checkouts_of_one_project_have_one_page() -> None:
+    told = [a_lesson(RULING, "ruling", number=1), a_lesson(FINDING, "finding", number=2, project="work/kestrel")]
+    assert [page.project for page in instructions(told)] == ["kestrel"]
+    anywhere = a_lesson(COMMAND, "command", number=3, project="")
+    assert [page.project for page in instructions([*told, anywhere])] == ["kestrel"]
+    other = a_lesson(OTHERWISE, number=4, project="osprey")
+    assert [page.project for page in instructions([*told, anywhere, other])] == ["kestrel", "osprey", ""]
+
+
+def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> None:
+    check = "`make test` passes where `make lint` fails: run both before it is done."
+    told = replace(a_lesson(check, way_out=""), cue="<passes> make lint")
+    assert section_of(told) == "Commands"
+    assert [name for name, _ in instructions([told])[0].parts] == ["Commands"]

@@ -114,6 +114,13 @@ def test_an_order_that_three_requests_repeat_is_told() -> None:
             "The rules are out of date. When building new readers, we should prefer fewer parts.",
             "When building new readers, we should prefer fewer parts.",
         ),
+        ("Create the ledger page. No hardcoded values.", "No hardcoded values."),
+        (
+            "Create the ledger page. Do NOT install any other chart libraries.",
+            "Do NOT install any other chart libraries.",
+        ),
+        ("Create the ledger page. Use context7 for libraries.", "Use context7 for libraries."),
+        ("The ledger page is empty. No errors in the log.", ""),
         ("Add the ledger page. Write tests for the parser.", ""),
         ("Add the ledger page. Do not write any code yet.", ""),
         ("Add the ledger page. When working with rows, I need to see the totals.", ""),
@@ -416,3 +423,18 @@ def test_what_a_repeated_wish_says_is_not_told_again_as_a_ruling() -> None:
 
 def asks(words: str, number: int) -> list[Observation]:
     return asked_again(a_run(TASK, WORK, said("Done."), user(words), session=f"run{number}"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "You are the Analyst Agent.\n\nNever read the clock of the ledger. Never write final code for a reader.",
+        "Diagnosis: find the cause.\nYOU DO NOT write final code of the readers.",
+        "0:56 that is all about the ledger and never forget it\n1:04 we always keep the clock in the reader",
+        "Name: Ann Age: 25 Email: None Created: now, never changed in the ledger",
+        "Keep files of the ledger locally. (default: true)",
+    ],
+)
+def test_prompts_transcripts_and_outputs_are_nobodys_rulings(words: str) -> None:
+    heard = rulings(a_run(TASK, WORK, said("I have changed the reader."), user(words)))
+    assert not [each for each in heard if worth_telling([each])]

@@ -6,7 +6,7 @@ is drawn from runs. It cites the messages of the lesson, so that it goes when th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -20,6 +20,7 @@ from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
+from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     Standing,
     best_worded,
@@ -332,7 +333,7 @@ def section_of(lesson: Lesson) -> str:
     """The part of a page that a lesson belongs to."""
     if lesson.is_ruling:
         return "Rules"
-    if lesson.category == "factual" and _COMMAND in lesson.cue:
+    if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
     if lesson.cue.startswith((EXPLAINED, DEMANDED)):
         return "Findings"
@@ -368,6 +369,7 @@ def instructions(
     for each in lessons:
         if each.state == "active" and _is_worth_a_line(each, since, offered):
             by_project.setdefault(project or each.project, []).append(each)
+    by_project = _by_home(by_project)
     pages: list[InstructionPage] = []
     for name in sorted(by_project, key=lambda name: (not name, name)):
         told = said_once(sorted(by_project[name], key=_by_use))
@@ -375,6 +377,16 @@ def instructions(
         if chosen:
             pages.append(InstructionPage(project=name, parts=chosen))
     return pages
+
+
+def _by_home(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:
+    """The lessons of checkouts of one project together: `work/cli` with `cli`, and all where there is no other."""
+    out: dict[str, list[Lesson]] = {}
+    for name, found in by_project.items():
+        home = name.rsplit("/", 1)[-1]
+        out.setdefault(home if home in by_project else name, []).extend(found)
+    named = [name for name in out if name]
+    return {named[0]: [each for found in out.values() for each in found]} if len(named) == 1 else out
 
 
 def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection[str]) -> bool:

@@ -1,8 +1,7 @@
 """Recognise a context that comes back as history: which messages of the path it contains, and what in it is new.
 
-A caller who sends `context()` to a model gives it back with the next messages behind it. In a context, whatever stands
-for messages bears their ids; blocks, marks, pins and scratchpads were written by Ireneo. The list is aligned with the
-path, and only what is new is stored.
+Whoever sends `context()` to a model gets it back with the next message behind it. Everything in it that stands for
+messages bears their ids; blocks, marks and notes are ours. It is aligned with the path, and only what is new is stored.
 """
 
 from __future__ import annotations
@@ -63,23 +62,23 @@ Kind = Literal["block", "gap", "note", "said"]
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A part of a text: a block, a line for left-out messages, a note (pins or a scratchpad), or plain words."""
+    """A part of a text: a block, a line for left-out messages, a note of ours, or plain words."""
 
     kind: Kind
     text: str
     start: int
-    """The index in the text at which the part begins."""
+    """Where it begins in the text."""
     first: str = ""
-    """The beginning of the block's id, or of the id of the first left-out message."""
+    """The beginning of a block's id, or of a gap's first message id."""
     last: str = ""
-    """The beginning of the id of the last left-out message."""
+    """The beginning of a gap's last message id."""
 
 
 def pieces(text: str, notes: str = "") -> list[Piece]:
     """Split `text` into what Ireneo wrote and the words between.
 
-    What Ireneo wrote begins the text or follows a blank line; `notes`, which a format may add, may precede it. Words
-    that quote a block within a sentence are plain words.
+    Our parts begin the text or follow a blank line; `notes` may precede them. Words that quote a block within a
+    sentence are words.
     """
     if not any(tag in text for tag in _OURS):
         return [Piece(kind="said", text=text, start=0)]
@@ -101,19 +100,19 @@ def pieces(text: str, notes: str = "") -> list[Piece]:
 
 
 def marks(text: str) -> list[str]:
-    """Return the abbreviated ids in the marks of `text`; a mark has a line of its own."""
+    """The abbreviated ids in the marks of `text`; a mark has a line of its own."""
     return _MARK.findall(text) if " · open with m_" in text else []
 
 
 def is_mark(text: str) -> bool:
-    """Return whether `text` is a single mark: for a masked output, or for media that were left out."""
+    """Whether `text` is a single mark: a masked output, or media left out."""
     return _MARK.fullmatch(text.strip()) is not None
 
 
 def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
-    """Return whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
+    """Whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
 
-    Marks that open anything else were quoted in `whole` itself.
+    Marks that open anything else are quoted by `whole`.
     """
     if shown.strip() == whole.strip():
         return True
@@ -129,7 +128,7 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
 
 
 def _in_order(kept: Sequence[str], rest: str) -> bool:
-    """Return whether `rest` begins and ends with the first and last of `kept`, the others between."""
+    """Whether `rest` begins and ends with the first and last of `kept`, with the others between in order."""
     if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
         return False
     rest = rest[len(kept[0]) : len(rest) - len(kept[-1])]
@@ -147,7 +146,7 @@ def squeezed(text: str) -> str:
 
 
 def _next_of_ours(text: str, place: int, notes: str) -> int:
-    """Return where, behind a blank line, the next part begins that Ireneo wrote; the end of `text` if there is none."""
+    """Where, behind a blank line, the next part of ours begins; the end of `text` for none."""
     for found in _blank_lines(text, place):
         if _ours(text, found, notes):
             return found
@@ -162,7 +161,7 @@ def _blank_lines(text: str, place: int) -> Iterator[int]:
 
 
 def _ours(text: str, place: int, notes: str) -> Piece | None:
-    """Return the part that Ireneo wrote and that begins at `place`, if there is one."""
+    """The part of ours that begins at `place`, if any."""
     begin = place
     if notes and text.startswith(notes, place):
         begin += len(notes)
@@ -190,7 +189,7 @@ def _end_of_prose(text: str, place: int) -> int:
 
 
 def _end_of_sections(text: str, place: int) -> int:
-    """Return where a block ends: behind the last line that looks like a line of a block."""
+    """Where a block ends: behind the last line that is like one of its lines."""
     end, before = place, ""
     while place < len(text):
         line_end = text.find("\n", place + 1)
@@ -205,7 +204,7 @@ def _end_of_sections(text: str, place: int) -> int:
 
 
 def _end_of_list(text: str, place: int) -> int:
-    """Return where a list of pins ends."""
+    """Where a list of pins ends."""
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
     while text.startswith(("\n- ", "\n("), end):
@@ -215,7 +214,7 @@ def _end_of_list(text: str, place: int) -> int:
 
 
 _OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
-"""What formats add to a list to make it valid."""
+"""What a format adds to make a list valid."""
 
 
 MAX_QUOTED = 60
@@ -228,27 +227,27 @@ class Unit(Struct, frozen=True, kw_only=True):
     part: Part
     role: Role
     draft: int
-    """The index of the draft that it is in."""
+    """The index of its draft."""
     place: int = 0
     """The index of its part in that draft."""
     piece: Piece | None = None
-    """If it is text: which piece of the text it is."""
+    """Of a text: which piece of it."""
     cast: bool = False
-    """Whether it is another tool's summary, whose role a format may change."""
+    """Another tool's summary, whose role a format may change."""
 
     @property
     def text(self) -> str:
-        """Its words; empty for a call or a result."""
+        """Its words, if any."""
         return self.piece.text if self.piece else ""
 
     @property
     def is_block(self) -> bool:
-        """Whether it stands for messages that it names by their ids."""
+        """Whether it stands for messages by their ids."""
         return self.piece is not None and self.piece.kind in ("block", "gap")
 
     @property
     def is_passing(self) -> bool:
-        """Whether it stands for no message: pins, a scratchpad, a brief, thinking, or what a format added."""
+        """Whether it stands for no message: pins, a scratchpad, a brief, a format's filling."""
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
@@ -262,7 +261,7 @@ class Unit(Struct, frozen=True, kw_only=True):
 
 
 class CoveredStretch(Struct, frozen=True, kw_only=True):
-    """The positions on the path that a block covers."""
+    """What a block covers on the path."""
 
     unit: int
     """The index of the block's unit."""
@@ -271,18 +270,18 @@ class CoveredStretch(Struct, frozen=True, kw_only=True):
 
 
 class Alignment(Struct, frozen=True, kw_only=True):
-    """How far a list agrees with the path."""
+    """How a list lies on a path."""
 
     reached: bool
-    """Whether the list contains the path up to its end."""
+    """It contains the path to its end."""
     ids: tuple[MessageId, ...]
-    """The messages of the path that are in the list themselves, in order."""
+    """The messages that it shows themselves, in order."""
     place: int
-    """The index after the last unit that agrees with the path."""
+    """The index behind the last unit that belongs to the path."""
 
 
 class ReturnedContext:
-    """A list that was passed in, read as a context that may have come back."""
+    """A list that was handed in, read as a context that came back."""
 
     def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
         self.drafts = tuple(drafts)
@@ -291,7 +290,7 @@ class ReturnedContext:
 
     @property
     def blocks(self) -> list[int]:
-        """The indices of units that stand for messages; blocks after plain words in the same text are quotations."""
+        """The indices of units that stand for messages; text that goes on to quote a block is text."""
         out: list[int] = []
         heads: set[tuple[int, int]] = set()
         for place, unit in enumerate(self.units):
@@ -303,31 +302,31 @@ class ReturnedContext:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the list holds anything that only Ireneo writes."""
+        """Whether it holds anything that only Ireneo writes."""
         return bool(self.blocks) or any(map(_is_note, self.units))
 
     @property
     def has_prompt(self) -> bool:
-        """Whether the list contains a system message; if not, the path's prompt may have been sent apart from it."""
+        """Whether it contains a system message; otherwise the path's prompt may have been kept apart."""
         return any(draft.role == "system" for draft in self.drafts)
 
     @property
     def opens_with_block(self) -> bool:
-        """Whether the list begins with a block, apart from units that stand for no message."""
+        """Whether nothing stands before its first block."""
         blocks = self.blocks
         return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
 
     def ends(self, place: int) -> bool:
-        """Return whether no unit from `place` on stands for a message."""
+        """Whether nobody says anything from the unit at `place` on."""
         return all(unit.is_passing for unit in self.units[place:])
 
     def words_at(self, place: int) -> str:
-        """Return the first words at or after the unit at `place`, for an error."""
+        """The first words at or behind the unit at `place`."""
         words = (" ".join(_told(unit).split()) for unit in self.units[place:])
         return clip(next(filter(None, words), ""), MAX_QUOTED)
 
     def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
-        """Return the drafts from the unit `begin` on without Ireneo's parts, and the first lines of its blocks."""
+        """The drafts from the unit `begin` on without our parts, and the first lines of dropped blocks."""
         out: list[Draft] = []
         dropped: list[str] = []
         units = self.units[begin:]
@@ -339,7 +338,7 @@ class ReturnedContext:
         return tuple(out), tuple(dropped)
 
     def apart(self) -> tuple[Draft, ...]:
-        """Return the drafts with what Ireneo wrote in drafts of their own, so that nobody is taken to have said it."""
+        """The drafts, with our parts in drafts of their own, so that they are nobody's speech."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
@@ -358,7 +357,7 @@ class ReturnedPath:
         self.head = head
 
     def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
-        """Return what the list's blocks cover, for those blocks that lie on the path in order."""
+        """What the blocks of a list cover, of those that lie on the path in order."""
         out: list[CoveredStretch] = []
         for place in returned.blocks:
             piece = returned.units[place].piece
@@ -368,12 +367,12 @@ class ReturnedPath:
         return out
 
     def marked(self, returned: ReturnedContext) -> int:
-        """Count the texts with a mark of the path; a tool's output counts only if it is nothing but the mark."""
+        """How many texts bear a mark of the path; tool output only counts if it is nothing but the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
     def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
-        """Compare a list with the path from position `begin` on."""
+        """Align a list with the path from position `begin` on."""
         matching = _Matching(returned, begin)
         for cover in covers:
             before = self._messages(matching.position, cover.first - 1)
@@ -387,7 +386,7 @@ class ReturnedPath:
         return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
     def _stretch(self, piece: Piece) -> tuple[int, int] | None:
-        """Return the first and last position that a block covers; None if they are not on the path."""
+        """The first and last position that a block covers; None where they aren't on the path."""
         if piece.kind == "gap":
             first, last = self._position(piece.first), self._position(piece.last)
             return None if first is None or last is None else (first, last)
@@ -398,7 +397,7 @@ class ReturnedPath:
         return None
 
     def _position(self, name: str) -> int | None:
-        """Return the position of the path's message with that abbreviated id, if there is one."""
+        """The position of the path's message with that abbreviated id, if any."""
         for message in self.tx.log.find(self.key, [name]):
             if passes(self.tx, self.key, self.head, head_of(message)):
                 return message.position
@@ -418,15 +417,15 @@ class _Matching:
         self.ids: list[MessageId] = []
 
     def aligned(self, *, reached: bool) -> Alignment:
-        """Return how far the list was read."""
+        """The alignment so far."""
         return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
 
     def skip(self, cover: CoveredStretch) -> None:
-        """Continue after a block, and after the messages that it covers."""
+        """Continue behind a block."""
         self.place, self.position = cover.unit + 1, cover.last + 1
 
     def read(self, messages: Sequence[Message], end: int | None) -> bool:
-        """Return whether the units up to `end` are exactly `messages`; without `end` more units may follow."""
+        """Whether the units up to `end` are exactly `messages`; without `end` there may be more."""
         for group in _groups(messages):
             place = self._read(group, len(self.units) if end is None else end)
             if place is not None:
@@ -439,7 +438,7 @@ class _Matching:
         return end is None or all(unit.is_passing for unit in self.units[self.place : end])
 
     def _read(self, group: Sequence[Message], end: int) -> int | None:
-        """Return the index after the units of `group`; None if the units differ from it."""
+        """The index behind the units of `group`; None where they differ."""
         names = _AtomNames(group)
         told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
         return next((place for place in told if place is not None), None)
@@ -461,7 +460,7 @@ class _Matching:
 
 
 class _AtomNames:
-    """The ids of an atom's messages, and of its calls without a result."""
+    """The ids in an atom."""
 
     def __init__(self, group: Sequence[Message]) -> None:
         self.ids = [message.id for message in group]
@@ -471,7 +470,7 @@ class _AtomNames:
 
 
 def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
-    """Return how many units from `at` on agree with how many of `wanted`; None if they differ."""
+    """How many units from `at` on are how many of `wanted`; None where they differ."""
     unit, first = units[at], wanted[0]
     if isinstance(unit.part, Text):
         # A text that quotes a block is compared as a whole first.
@@ -489,7 +488,7 @@ def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNa
 
 
 def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
-    """Return how many of `wanted` make up `text`, since formats may join texts; 0 if they don't."""
+    """How many of `wanted` make up `text`, which formats may have joined."""
     said = text.removeprefix(f"{NOTES}\n")
     if is_mark(said) and stands_for(said, "", names.ids):
         return 1
@@ -502,7 +501,7 @@ def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames
 
 
 def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
-    """Return how many of `words` make up `said`; 0 if they don't."""
+    """How many of `words` make up `said`."""
     if marks(said):
         ends = range(1, len(words) + 1)
         return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
@@ -533,7 +532,7 @@ def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
 
 
 def _is_optional(unit: Unit) -> bool:
-    """Return whether a format may have dropped or added the unit."""
+    """Whether a format may drop it, or have added it."""
     return isinstance(unit.part, Media | Opaque) or unit.is_passing
 
 
@@ -542,7 +541,7 @@ def _is_note(unit: Unit) -> bool:
 
 
 def _marks(unit: Unit) -> list[str]:
-    """Return the abbreviated ids in a unit's marks. Tools may print marks among other text, which don't count."""
+    """The abbreviated ids in a unit's marks; tools may print marks among other text."""
     if isinstance(unit.part, Result):
         return marks(unit.part.text) if is_mark(unit.part.text) else []
     if isinstance(unit.part, Call):
@@ -553,7 +552,7 @@ def _marks(unit: Unit) -> list[str]:
 
 
 def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
-    """Return the draft of `units` without what Ireneo wrote, and the first lines of the blocks left out."""
+    """What `units` add to their draft that isn't ours, and the first lines of dropped blocks."""
     parts: list[Part] = []
     dropped: list[str] = []
     seen: set[int] = set()
@@ -574,7 +573,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
 
 
 def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
-    """Return the draft without what Ireneo wrote, after drafts that hold the latter."""
+    """A draft with our parts split off into drafts of their own."""
     if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
         return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
     ours: list[Draft] = []
@@ -593,14 +592,14 @@ def _told(unit: Unit) -> str:
 
 
 def _from(unit: Unit) -> Part:
-    """Return the unit's part from the beginning of the unit on."""
+    """The part from the unit's beginning on."""
     if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
         return unit.part
     return replace(unit.part, text=unit.part.text[unit.piece.start :])
 
 
 def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
-    """Yield what a list may contain for `group`: the messages as they are logged, and as the format writes them."""
+    """What a list may contain of messages: as they are logged, and as the format writes them."""
     plain = [with_names_in_text(message.draft) for message in group]
     yield _whole_units(plain)
     yield _whole_units(_written(plain, chat))
@@ -612,7 +611,7 @@ def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
 
 
 def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
-    """Return the atoms of `messages`; the system messages at the beginning are one group, since formats join them."""
+    """The atoms of `messages`, with the system messages at the beginning as one, since formats join them."""
     first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
     return [*([messages[:first]] if first else []), *atoms(messages[first:])]
 
@@ -643,18 +642,18 @@ def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
 
 
 class NewDrafts(Struct, frozen=True, kw_only=True):
-    """What of a list is to be stored, and where."""
+    """What of a list is to be stored."""
 
     drafts: tuple[Draft, ...]
     ids: tuple[MessageId, ...] = ()
-    """The path's messages that precede these drafts in the list."""
+    """The path's messages that stand in the list before these."""
     dropped: tuple[str, ...] = ()
     from_head: bool = False
-    """Whether they continue from the branch's head, wherever the list was to be appended."""
+    """They continue from the branch's head, wherever they were offered."""
 
 
 class Offered:
-    """A place to append a list to, which may be a context that came back."""
+    """Where a list is appended."""
 
     def __init__(
         self,
@@ -674,7 +673,7 @@ class Offered:
         self.shown = shown
 
     def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
-        """Decide what of a list is new; the list may have been read in several ways."""
+        """Find what is new in a list, given in several readings."""
         first = returned[0]
         if self.head is None:
             return NewDrafts(drafts=first.apart())
@@ -707,7 +706,7 @@ class Offered:
     def _begins(
         self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
     ) -> list[int]:
-        """Return the positions of the path at which the list may begin."""
+        """The positions at which the list may begin."""
         if self.placed:
             if self.place is None:
                 return [0]
@@ -719,7 +718,7 @@ class Offered:
         return [0] if self.shown is not None else []
 
     def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
-        """Return whether a list without ids is the last context, and not the same words said again."""
+        """Whether a list without our ids is the context that was given out, rather than the same words again."""
         goes_on = aligned.place < len(returned.units)
         calls = any(isinstance(unit.part, Call) for unit in returned.units)
         return self.shown in aligned.ids and (goes_on or calls)

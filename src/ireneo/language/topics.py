@@ -284,6 +284,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     refuses_one: Row = ()  # The same, about one thing that doesn't exist yet
     repeats: Row = ()  # Anywhere: what follows was said before
     uses_ours: Row = ()  # At the beginning of a clause: a request or order to use what the project has
+    you_have: Row = ()  # At the beginning: it says that something is at a place
     has_it: Row = ()  # Anywhere: what is wanted exists already
     judges: Row = ()  # At the beginning of a sentence: it says what is bad about something
     contradicts: Row = ()  # At the beginning of a sentence: it contradicts what was said
@@ -320,6 +321,8 @@ class Binding(Topic, frozen=True, kw_only=True):
     of_display: Row = ()  # Anywhere: how a product looks
     each_time: Row = ()  # Anywhere in an order: how often it is to be followed
     when_making: Row = ()  # At the beginning: what holds when things of a kind are made
+    none_of: Row = ()  # At the beginning: there is to be nothing of a kind
+    use_for: Row = ()  # At the beginning: what a named thing is used for
     of_all_work: Row = ()  # Behind the verb of an order: things of a kind that developers make, without an article
     records: Row = ()  # At the beginning: it asks that what follows be written down as a rule
     leans: Row = ()  # At the beginning of a clause: what the next one depends on

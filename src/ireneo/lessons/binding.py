@@ -19,6 +19,7 @@ from ireneo.language.words import common_words
 from ireneo.lessons.rule_weights import (
     ABOUT,
     LEAST,
+    NAMES,
     PASTED,
     RULES,
     STANDS,
@@ -93,6 +94,7 @@ _DOES_ITSELF = _begins(lambda: _words().does_itself)
 _STAGED = _anywhere(lambda: _words().staged)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
+_YOU_HAVE = _begins(lambda: _words().you_have)
 _HAS_IT = _anywhere(lambda: _words().has_it)
 _JUDGES = _begins(lambda: _words().judges)
 _CONTRADICTS = _begins(lambda: _words().contradicts)
@@ -121,6 +123,8 @@ _OF_DISPLAY = _anywhere(lambda: _words().of_display)
 _LEANS = _begins(lambda: _words().leans)
 _EACH_TIME = _anywhere(lambda: _words().each_time)
 _WHEN_MAKING = _begins(lambda: _words().when_making)
+_NONE_OF = _begins(lambda: _words().none_of)
+_USE_FOR = _begins(lambda: _words().use_for)
 _OF_ALL_WORK = _begins(lambda: _words().of_all_work)
 _LIMITS_EDIT = _begins(lambda: _words().limits_edit)
 _RECORDS = _begins(lambda: _words().records)
@@ -218,7 +222,7 @@ def _is_of_no_use(clause: str) -> bool:
     """Whether a clause is about the task, disputes something or names nothing, and states no condition."""
     if _LEANS.match(clause) or _CASES.search(clause) or binding(clause) >= ORDERED:
         return False
-    return of_task(clause) or bool(_DISPUTES.search(clause)) or _telling(clause) < LEAST
+    return of_task(clause) or bool(_DISPUTES.search(clause)) or _telling(clause) == 0
 
 
 def binds_work(sentence: str) -> bool:
@@ -230,17 +234,22 @@ def binds_work(sentence: str) -> bool:
     """
     if _is_to_be_recorded(sentence):
         return True
-    if _is_question(sentence) or of_task(sentence) or any(map(_is_unfit, (sentence, *_parts(sentence)))):
+    if (
+        _is_question(sentence)
+        or of_task(sentence)
+        or PASTED.search(sentence)
+        or any(map(_is_unfit, (sentence, *_parts(sentence))))
+    ):
         return False
     each_time = _EACH_TIME.search(sentence) and _PROCESS.search(sentence) and _telling(sentence) >= LEAST
     if each_time and (begins_with_order(sentence) or _LEANS.match(sentence)):
         return True
-    if _WHEN_MAKING.match(_without_lead(sentence)):
+    if _WHEN_MAKING.match(_without_lead(sentence)) or _USE_FOR.match(sentence):
         return True
     for clause in (_bare_of_asides(sentence), *_parts(sentence)):
         body = _without_lead(clause)
         for each in (clause, body):
-            found = _BANS.match(each) or _PREFERS.match(each) or _USES.match(each)
+            found = _BANS.match(each) or _NONE_OF.match(each) or _PREFERS.match(each) or _USES.match(each)
             named = _telling(each) >= (1 if _BANS.match(each) else LEAST)
             if found and named and _OF_ALL_WORK.match(each[found.end() :].strip()):
                 return True
@@ -332,6 +341,8 @@ def binding(sentence: str, *, before: str = "") -> float:
         return ORDERED
     if _REMINDS.match(said) and not _is_vague(_REMINDS.sub("", said, count=1)):
         return ORDERED
+    if _BELONGS.search(said) and _OPPOSES.search(said) and len(NAMES.findall(sentence)) > 1:
+        return ORDERED  # One named place, not another.
     if any(_STRESSED.search(_without_lead(each)) for each in clauses):
         return ORDERED
     if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
@@ -340,7 +351,9 @@ def binding(sentence: str, *, before: str = "") -> float:
     if reason and _PROCESS.search(said) and any(_NEEDLESS.match(_without_lead(each)) for each in clauses):
         return ORDERED
     # A sentence that disputes another states facts, and is no rule.
-    general = not _DISPUTES.search(sentence) and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
+    wished = any(map(_WISHES_FOR.search, clauses))
+    facts = _DISPUTES.search(sentence) is not None or wished
+    general = not facts and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
     return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
 
 
@@ -408,8 +421,8 @@ def _is_duty(body: str) -> bool:
 
 def _takes_back(said: str, conceded: bool) -> bool:
     """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
-    place = _HAS_IT.match(_without_lead(said))
-    if place is not None and _NAMED.search(said, place.end() - 1):
+    place = _YOU_HAVE.match(said)
+    if place is not None and not _WEIGHS.search(said) and _NAMED.search(said, place.end() - 1):
         return True
     if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
         return True
@@ -434,7 +447,11 @@ def _is_to_be_recorded(sentence: str) -> bool:
     """Whether a sentence asks that a rule be written down, and says which."""
     asked = _POLITE_ALL.sub("", _without_lead(sentence))
     found = _RECORDS.match(asked)
-    return found is not None and _telling(asked[found.end() :]) >= LEAST
+    if found is None:
+        return False
+    rule = asked[found.end() :].split()
+    points = any(_VAGUE.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
+    return not points and _telling(" ".join(rule)) >= LEAST
 
 
 def _is_staged(sentence: str, before: str, after: str) -> bool:

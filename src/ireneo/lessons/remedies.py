@@ -237,7 +237,8 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if len(dropped) == 1 and len(changed) == len(dropped) + len(added) and len(added) <= 1:
         if added and given[dropped[0]] != then[added[0]]:
             return None
-        return _argument_named(failed, again, dropped[0], *added)
+        # Without what it is about it was another call.
+        return _argument_named(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
     if len(changed) == 1 and (several := _several(given.get(changed[0]))) and not _several(then.get(changed[0])):
         return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
@@ -256,6 +257,10 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         worked=again.worked,
         trigger=Trigger(tool=failed.tool, words=(before,), unless=(value,)),
     )
+
+
+_SUBJECTS = frozenset("path file_path filepath filename file".split())
+"""Arguments that hold what a call is about."""
 
 
 def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:

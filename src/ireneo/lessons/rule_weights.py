@@ -62,8 +62,11 @@ _PROCESS = _anywhere(lambda: _words().process)
 _ORDERS = lazy_re(lambda: either(_words().orders), re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
-PASTED = lazy_re(r"\(Y\)es/|[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
-"""Marks of text that was pasted from a program or a list."""
+PASTED = lazy_re(
+    r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - |\(Y\)es/|\(default"
+    r"|\d:\d\d \D{4,200} \d:\d\d\b|(?:\b[A-Z]\w{1,30}: \S{1,40} ){3}|\bYOU (?:DO NOT|MUST|ARE|WILL|NEVER|ALWAYS)\b"
+)
+"""Marks of text that was pasted from a program, a list or a prompt."""
 _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
@@ -120,6 +123,11 @@ def of_task(sentence: str) -> bool:
 def blames(sentence: str) -> bool:
     """Whether a sentence rejects what the agent did or said."""
     return bool(_NO_BESIDE.match(sentence) or _BLAMES.search(bare(sentence)))
+
+
+def contrasts(sentence: str) -> bool:
+    """Whether a sentence says what is done instead of something, or as elsewhere."""
+    return bool(_CONTRASTS.search(sentence))
 
 
 def consults(sentence: str) -> bool:

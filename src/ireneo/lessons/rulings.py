@@ -39,6 +39,7 @@ from ireneo.lessons.rule_weights import (
     alone_weight,
     blames,
     consults,
+    contrasts,
     joins,
     of_process,
     of_task,
@@ -61,8 +62,8 @@ LONGEST = 320
 FEW_WORDS = 5
 BESIDE = 2
 """In a message so many times as long, a ban on changing something limits what else the message asks for."""
-MOST = 4
-"""Rulings of one message."""
+MOST, MOST_OF_RULES = 4, 12
+"""Rulings of one message, and of one that is a list of rules."""
 DENIED = 1.0
 """The weight that a sentence gains next to one that rejects what was done."""
 CONCEDED = "conceded"
@@ -172,7 +173,8 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         out.append(FoundRuling(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
         place = end
     out.sort(key=lambda each: not stands_alone(each.text, conceded=said.conceded))
-    return out[:MOST]
+    general = sum(stands_alone(each.text, conceded=said.conceded) for each in out)
+    return out[: max(MOST, min(general, MOST_OF_RULES))]
 
 
 def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
@@ -180,8 +182,9 @@ def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: Use
 
     What stands before and behind them is a step of the task, praise or a question.
     """
-    alone = [place for place, each in enumerate(own) if stands_alone(each.text, conceded=said.conceded)]
-    places = alone or [place for place, mark in enumerate(marks) if mark >= RULES]
+    alone = [place for place, each in enumerate(own) if _is_general(each.text, said)]
+    ruled = [place for place, mark in enumerate(marks) if mark >= RULES]
+    places = alone or [place for place in ruled if not of_task(own[place].text)] or ruled
     first, end = places[0], places[-1] + 1
     while first > 0 and _rules_as_well(own[first - 1].text, marks[first - 1], own[first].text):
         first -= 1
@@ -192,13 +195,17 @@ def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: Use
     if (points_back(ruling[0]) and not points_nowhere(begins)) or joins(begins):
         return ()
     text = " ".join(each.text for each in ruling)
-    return ruling if _is_clear(begins) and stands_alone(text, conceded=said.conceded) else ()
+    return ruling if _is_clear(begins) and _is_general(text, said) else ()
+
+
+def _is_general(text: str, said: UserWords) -> bool:
+    return stands_alone(text, named=_trigger(text) is not None, conceded=said.conceded)
 
 
 def _is_alternative(sentence: str) -> bool:
-    """Whether a sentence says in a few words what to do instead: “go back to the pool”."""
-    few = len(sentence.split()) <= FEW_WORDS and not sentence.endswith("?")
-    return few and not of_task(sentence) and not wish_kind(sentence) and begins_with_order(sentence)
+    """Whether a sentence says what to do instead, in a few words or by that word: “go back to the pool”."""
+    few = len(sentence.split()) <= FEW_WORDS and not of_task(sentence)
+    return (few or contrasts(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
 
 
 def _is_clear(sentence: str) -> bool:
