@@ -269,6 +269,10 @@ def test_a_text_that_is_too_long_is_cut_behind_a_sentence() -> None:
     assert told.endswith(".")
     assert long.startswith(told)
     assert any("write at most 250" in fault for fault in written.faults)
+    # What is worth most stays, wherever it stands.
+    last = "Holm loaded the pistol for the harbour master. [10]"
+    rated = " ".join(f"{each} [3]" for each in (TEXT, *more))
+    assert story_text(twice(f"{rated} {last}").text).endswith("Holm loaded the pistol for the harbour master.")
 
 
 def test_what_was_known_before_is_not_told_again() -> None:

@@ -524,15 +524,15 @@ def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Ment
 
 
 def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
-    """The first sentences of at most `most` words, and at least one."""
-    out: list[ToldSentence] = []
-    left = most
-    for each in kept:
-        left -= words_in(each.text)
-        if left < 0 and out:
+    """Sentences of at most `most` words, those worth most and of equals the first, in their order; at least one."""
+    best = sorted(range(len(kept)), key=lambda place: (-kept[place].worth, place))
+    out: list[int] = []
+    for place in best:
+        most -= words_in(kept[place].text)
+        if most < 0 and out:
             break
-        out.append(each)
-    return out
+        out.append(place)
+    return [kept[place] for place in sorted(out)]
 
 
 def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
