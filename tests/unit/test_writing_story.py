@@ -284,6 +284,14 @@ def test_what_was_known_before_is_not_told_again() -> None:
     assert any("known before" in fault for fault in written.faults)
 
 
+def test_a_passage_may_be_a_way_through_a_house() -> None:
+    messages = logged([*(message.draft for message in STORY), say("Narrator", "Tam stood at the end of the passage.")])
+    job = replace(JOB, messages=messages)
+    kept = "Tam waited at the corner of the passage."
+    assert story_text(wrote({**GOOD, "text": f"{TEXT} {kept}"}, job=job)[0].text) == f"{TEXT} {kept}"
+    assert story_text(twice(f"{TEXT} Tam matters in this passage.", job).text) == TEXT
+
+
 def test_a_short_sentence_may_share_its_words_with_what_was_known() -> None:
     known = "Vera Lund planned to open the door of the lighthouse for Holm, and told Holm of the door."
     job = replace(JOB, before=record(STORY[:2], text=known))
