@@ -1,7 +1,8 @@
-"""What the sessions of a memory share: store, models and clock, and the redaction of everything that is stored.
+"""What the sessions of a memory share: store, models, clock, and the redaction of everything that is stored.
 
-What becomes of a message depends on nothing but itself, so that it has the same id through every door. What is stored
-already stays as it is, with or without its secrets, and is recognised either way, so that no path is stored twice.
+How a message is redacted depends on the message alone, so that it has the same id wherever it comes in. A message that
+is stored already, with or without its secrets, stays as it is and is recognised either way, so that no path is stored
+twice.
 """
 
 from __future__ import annotations
@@ -67,12 +68,13 @@ PartT = TypeVar("PartT", bound=Part)
 
 
 def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
-    """`draft` with every text cleaned: parts, provider's payload, and log record; the same draft where all is clean.
+    """Return `draft` with every text cleaned: parts, payload and log record. It is the same object if all is clean.
 
-    Ids that pair calls with results, media data and sealed content stay. Cleaned thinking loses its signature. It is
-    repeated until nothing changes, since a secret that one text reveals may stand bare in an earlier one. The parts are
-    cleaned by themselves, because they make the message's id, and the same message may come with another payload;
-    `clean_record` cleans payload and record, where it is given.
+    Ids that pair calls with results, media data and sealed content stay; cleaned thinking loses its signature. Cleaning
+    is repeated until nothing changes, since a secret that one text reveals may stand bare in an earlier one.
+
+    The parts are cleaned by themselves, because the message's id is made from them, and the same message may come with
+    another payload. `clean_record`, if given, cleans payload and record.
     """
     draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
     record = clean_record or clean
@@ -82,7 +84,7 @@ def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> D
 
 
 def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
-    """One of our JSON values with every text cleaned by its field's name; the same object where nothing was found."""
+    """Return one of our JSON values with its texts cleaned by their fields' names; the same object if all is clean."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -96,7 +98,7 @@ def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
 def cleaned_fields(
     mapping: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, object]:
-    """The fields of an object cleaned, `under` other names where given; the same object where nothing was found."""
+    """Return an object's fields cleaned, by the names in `under` if they differ; the same object if all is clean."""
     fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in mapping.items()}
     return mapping if all(key in fields and fields[key] is value for key, value in mapping.items()) else fields
 
@@ -145,7 +147,7 @@ def _native(native: Native | None, clean: Clean) -> Native | None:
 
 
 def _value(value: object, name: str, clean: Clean) -> object:
-    """A provider's JSON value cleaned, including keys; the same object where nothing was found."""
+    """Return a provider's JSON value with texts and keys cleaned; the same object if all is clean."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -169,7 +171,7 @@ def _object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
 
 
 def _unused(key: str, taken: dict[str, object]) -> str:
-    """`key`, numbered where it is taken."""
+    """Return `key`, with a number if it is in `taken`."""
     number = 1
     unused = key
     while unused in taken:
@@ -191,14 +193,14 @@ def _list(values: list[object] | tuple[object, ...], name: str, clean: Clean) ->
 
 
 def _is_signed_thinking(block: object) -> bool:
-    """Whether a provider takes the block back only as it wrote it: it is dropped once cleaned."""
+    """Return whether a provider takes the block back only unchanged; it is dropped if it was cleaned."""
     if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
         return False
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
 def _changed(struct: StructT, **fields: object) -> StructT:
-    """`struct` with these fields; the same object where they didn't change."""
+    """Return `struct` with these fields; the same object if they are the ones it has."""
     if all(value is getattr(struct, name) for name, value in fields.items()):
         return struct
     return replace(struct, **fields)
@@ -216,18 +218,18 @@ MakesRedactor = Callable[[], Redactor]
 Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
-"""The ids that messages would have if none before them had been redacted, where they differ."""
+"""Where they differ: the ids that messages would have if no message before them had been redacted."""
 
 
 class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):
-    """What a draft may be stored as."""
+    """The forms in which a draft may be stored."""
 
     given: Draft
-    """As it came in."""
+    """The draft as it was passed in."""
     drafts: tuple[Draft, ...]
-    """The preferred one first; one alone where it has no secret."""
+    """The variants, the preferred one first; only one if the draft has no secret."""
     secrets: Mapping[str, str] = {}
-    """The secrets that the redacted ones lack, with their kinds."""
+    """The secrets that the redacted variants lack, each with its kind."""
 
 
 class Cleaning:
@@ -243,7 +245,7 @@ class Cleaning:
         """How many messages keep their secrets because they are stored with them already."""
 
     def choices(self, draft: Draft) -> DraftVariants:
-        """What `draft` may be stored as."""
+        """Return the variants of `draft` that may be stored."""
         if self._redactor is None:
             return DraftVariants(given=draft, drafts=(draft,))
         redactor = self._redactor()
@@ -264,7 +266,7 @@ class Cleaning:
         return redacted(draft, redactor.redact)
 
     def chose(self, chosen: Draft, choices: DraftVariants) -> Draft:
-        """Record which variant was taken."""
+        """Note which variant was stored, and return it."""
         if chosen is not choices.given:
             self._taken.update(choices.secrets)
         self.unredacted += not self._keep and chosen is choices.given and chosen is not choices.drafts[0]
@@ -322,7 +324,7 @@ class Cleaning:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What was found so far, with its kinds; never to be shown."""
+        """The secrets found so far, each with its kind; never to be shown."""
         return self._found
 
     @property
@@ -332,7 +334,7 @@ class Cleaning:
 
 
 class Naming:
-    """Finds the stored ids of a path that comes in, message by message."""
+    """Finds the stored ids of a path that is passed in, message by message."""
 
     def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: UncleanedIds | None = None) -> None:
         """Look up messages with `find`; `has_erased`: some of the session's messages were erased.
@@ -380,7 +382,7 @@ def chain_named(
     count: CountParts,
     given: UncleanedIds | None = None,
 ) -> list[Message]:
-    """Make messages behind `head`, each with the id that it has in the store."""
+    """Make messages after `head`, each with the id under which it is stored, or will be."""
     if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
     naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.sessions.erased(key) > 0, given=given)
