@@ -169,9 +169,9 @@ class RunChanges(Struct, frozen=True, kw_only=True):
     runs: tuple[str, ...] = ()
     """The sessions whose runs are removed, with all their observations."""
     shown: int = 0
-    """How many observations are removed, from removed and kept runs."""
+    """How many observations are removed, from runs that are removed and from others."""
     less: tuple[tuple[LearnedRun, tuple[Observation, ...]], ...] = ()
-    """The runs that stay, with the observations they keep."""
+    """The runs that lose only some observations, with those that they keep."""
     files: tuple[LearnedFile, ...] = ()
     """Files whose ledger entry is removed, so that they are learned from again."""
     unnamed: tuple[LearnedFile, ...] = ()
@@ -192,10 +192,11 @@ def run_changes(
     cues: Collection[str],
     name: SubjectName | None,
 ) -> RunChanges:
-    """What goes with sessions erased `whole`, with those that lose a message (`touched`), and with lessons.
+    """Find what goes of the learned runs and files with erased sessions and lessons.
 
-    A session that lost a message is learned from again, so its run and its file's entry go. A lesson, by its cue, takes
-    what each run showed of its claim. Whatever contains `name` goes too.
+    The runs of sessions that are erased `whole` go. A session that lost a message (`touched`) is learned from again, so
+    its run and the record of its file go. For each of the `cues` of erased lessons all observations go, and the runs
+    stay. Whatever contains `name` goes too.
     """
     gone: list[str] = []
     less = []
@@ -258,7 +259,10 @@ class EvidenceTrace:
         sessions: Collection[str] = (),
         erased: ErasedWords | None = None,
     ) -> None:
-        """Lose the messages, summaries and memories in `sources`, whole `sessions`, and the words `erased`."""
+        """Count evidence from `sources` or `sessions` as lost, and words that occur only in `erased` texts.
+
+        `sources` are ids of messages, summaries and memories.
+        """
         self._tx = tx
         self._space = space
         self._sources = sources
@@ -293,7 +297,7 @@ class EvidenceTrace:
                 self._left[record.id] = left
 
     def _without_lost(self, record: Record) -> Record | None:
-        """The memory without the lost evidence; None if nothing is left but a retraction of its own."""
+        """Return the memory without the lost evidence; None if none is left, or only retractions that were derived."""
         pieces = [left for piece in record.evidence if (left := self._evidence_left(piece)) is not None]
         if tuple(pieces) == record.evidence:
             return record

@@ -260,11 +260,11 @@ class Memory:
     ) -> ImportReport:
         """Store the sessions of a log as they are read, or all of it as `session`; `name` is the file's name.
 
-        Stored messages are left as they are, so a log that has grown can be imported again. The main branch of an
-        editable chat moves to where the chat ends now, and messages added here that it lacks are kept on a branch
-        (`Imported.kept`). Keys, tokens and passwords are replaced by marks such as ``[REDACTED password]`` before
-        anything is stored, unless `keep_secrets` is set here or on opening. A stored message is recognised with or
-        without its secrets.
+        Messages that are stored already stay as they are, so a log that has grown can be imported again. In the formats
+        of chats that people edit, the main branch moves to where the chat ends now, and messages added here that it
+        lacks are kept on a branch (`Imported.kept`). Keys, tokens and passwords are replaced by marks such as
+        ``[REDACTED password]`` before anything is stored, unless `keep_secrets` is set here or on opening. A stored
+        message is recognised with or without its secrets.
         """
         imported: list[Imported] = []
         steps = self._importing(lines, log, name, session, keep_secrets)
@@ -380,8 +380,8 @@ class Memory:
     ) -> Sequence[Lesson]:
         """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
-        With `project` those seen there or marked as general; with `disputed` also those that no longer count because
-        somebody disputed them, with the reason.
+        With `project` only that project's lessons, general ones and, if the space has no other project, those without
+        one; with `disputed` also those that no longer count because somebody disputed them, with the reason.
         """
         return await self._store.read(
             listing.lessons, self._resources, self.space, project=project, category=category, disputed=disputed
@@ -421,7 +421,7 @@ class Memory:
         call makes this raise.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
-            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
+            raise BadInput("`lines` are given without their format; pass the format as `log`.")
         so_far = None if log is None else so_far_in_log(log, lines, session or "")
         look_back = None if so_far is None else lambda: so_far
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
@@ -712,9 +712,10 @@ class Memory:
         return await self._store.read(archived, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
-        """Archive the memories that are least worth keeping until `keep` are left, and return their ids.
+        """Archive the memories that are least worth keeping, until at most `keep` are in use, and return their ids.
 
-        Archived memories are not recalled until `restore`. Pinned ones are never archived.
+        Some more are archived, about 2 % of `keep`, so that it need not be done at every write. Archived memories are
+        not recalled until `restore`. Pinned ones count, and are never archived.
         """
         return await archive(self._resources, self.space, keep)
 
@@ -769,8 +770,8 @@ class Memory:
     ) -> Sequence[Exported]:
         """Export every memory: one Markdown file each or, as ``"jsonl"``, one file with a line for each.
 
-        `there` returns the current content of a path, so that edits that were not imported yet are reported
-        (`Exported.stands`). `on_progress` receives each file.
+        `there` is called with a file's path, and returns the bytes of the existing file, or None if there is none. If
+        that file has edits that were not imported, `Exported.stands` is ``"edited"``. `on_progress` receives each file.
         """
         return await export_memories(self._resources, self.space, to, there, on_progress)
 

@@ -1,7 +1,8 @@
 """Recognise a context that comes back as history: which messages of the path it contains, and what in it is new.
 
-Whoever sends `context()` to a model gets it back with the next message behind it. Everything in it that stands for
-messages bears their ids; blocks, marks and notes are ours. It is aligned with the path, and only what is new is stored.
+A caller who sends `context()` to a model gives it back with the next messages behind it. In a context, whatever stands
+for messages bears their ids; blocks, marks, pins and scratchpads were written by Ireneo. The list is aligned with the
+path, and only what is new is stored.
 """
 
 from __future__ import annotations
@@ -62,23 +63,23 @@ Kind = Literal["block", "gap", "note", "said"]
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A part of a text: a block, a line for left-out messages, a note of ours, or plain words."""
+    """A part of a text: a block, a line for left-out messages, a note (pins or a scratchpad), or plain words."""
 
     kind: Kind
     text: str
     start: int
-    """Where it begins in the text."""
+    """The index in the text at which the part begins."""
     first: str = ""
-    """The beginning of a block's id, or of a gap's first message id."""
+    """The beginning of the block's id, or of the id of the first left-out message."""
     last: str = ""
-    """The beginning of a gap's last message id."""
+    """The beginning of the id of the last left-out message."""
 
 
 def pieces(text: str, notes: str = "") -> list[Piece]:
     """Split `text` into what Ireneo wrote and the words between.
 
-    Our parts begin the text or follow a blank line; `notes` may precede them. Words that quote a block within a
-    sentence are words.
+    What Ireneo wrote begins the text or follows a blank line; `notes`, which a format may add, may precede it. Words
+    that quote a block within a sentence are plain words.
     """
     if not any(tag in text for tag in _OURS):
         return [Piece(kind="said", text=text, start=0)]
@@ -100,27 +101,27 @@ def pieces(text: str, notes: str = "") -> list[Piece]:
 
 
 def marks(text: str) -> list[str]:
-    """The abbreviated ids in the marks of `text`; a mark has a line of its own."""
+    """Return the abbreviated ids in the marks of `text`; a mark has a line of its own."""
     return _MARK.findall(text) if " · open with m_" in text else []
 
 
 def is_mark(text: str) -> bool:
-    """Whether `text` is a single mark: a masked output, or media left out."""
+    """Return whether `text` is a single mark: for a masked output, or for media that were left out."""
     return _MARK.fullmatch(text.strip()) is not None
 
 
 def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
-    """Whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
+    """Return whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
 
-    Marks that open anything else are quoted by `whole`.
+    Marks that open anything else were quoted in `whole` itself.
     """
     if shown.strip() == whole.strip():
         return True
     own = {short(each) for each in ids}
     if own.isdisjoint(marks(shown)):
         return False
-    # Around a mark stand the beginning and the end of the text, and between them perhaps lines of it, with a sign where
-    # some are missing; of several texts in one the marks stand in order, and white space may be another.
+    # A shortened text is its beginning, a mark, and its end; lines from the middle may be kept, with a line "…" where
+    # some are missing. If several texts were joined, their marks are in order. White space doesn't count.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
     begin, *rest = cut.split("\0")
     kept = [squeezed(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
@@ -128,7 +129,7 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
 
 
 def _in_order(kept: Sequence[str], rest: str) -> bool:
-    """Whether `rest` begins and ends with the first and last of `kept`, with the others between in order."""
+    """Return whether `rest` begins and ends with the first and last of `kept`, the others between."""
     if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
         return False
     rest = rest[len(kept[0]) : len(rest) - len(kept[-1])]
@@ -146,7 +147,7 @@ def squeezed(text: str) -> str:
 
 
 def _next_of_ours(text: str, place: int, notes: str) -> int:
-    """Where, behind a blank line, the next part of ours begins; the end of `text` for none."""
+    """Return where, behind a blank line, the next part begins that Ireneo wrote; the end of `text` if there is none."""
     for found in _blank_lines(text, place):
         if _ours(text, found, notes):
             return found
@@ -161,7 +162,7 @@ def _blank_lines(text: str, place: int) -> Iterator[int]:
 
 
 def _ours(text: str, place: int, notes: str) -> Piece | None:
-    """The part of ours that begins at `place`, if any."""
+    """Return the part that Ireneo wrote and that begins at `place`, if there is one."""
     begin = place
     if notes and text.startswith(notes, place):
         begin += len(notes)
@@ -189,7 +190,7 @@ def _end_of_prose(text: str, place: int) -> int:
 
 
 def _end_of_sections(text: str, place: int) -> int:
-    """Where a block ends: behind the last line that is like one of its lines."""
+    """Return where a block ends: behind the last line that looks like a line of a block."""
     end, before = place, ""
     while place < len(text):
         line_end = text.find("\n", place + 1)
@@ -204,7 +205,7 @@ def _end_of_sections(text: str, place: int) -> int:
 
 
 def _end_of_list(text: str, place: int) -> int:
-    """Where a list of pins ends."""
+    """Return where a list of pins ends."""
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
     while text.startswith(("\n- ", "\n("), end):
@@ -214,7 +215,7 @@ def _end_of_list(text: str, place: int) -> int:
 
 
 _OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
-"""What a format adds to make a list valid."""
+"""What formats add to a list to make it valid."""
 
 
 MAX_QUOTED = 60
@@ -227,27 +228,27 @@ class Unit(Struct, frozen=True, kw_only=True):
     part: Part
     role: Role
     draft: int
-    """The index of its draft."""
+    """The index of the draft that it is in."""
     place: int = 0
     """The index of its part in that draft."""
     piece: Piece | None = None
-    """Of a text: which piece of it."""
+    """If it is text: which piece of the text it is."""
     cast: bool = False
-    """Another tool's summary, whose role a format may change."""
+    """Whether it is another tool's summary, whose role a format may change."""
 
     @property
     def text(self) -> str:
-        """Its words, if any."""
+        """Its words; empty for a call or a result."""
         return self.piece.text if self.piece else ""
 
     @property
     def is_block(self) -> bool:
-        """Whether it stands for messages by their ids."""
+        """Whether it stands for messages that it names by their ids."""
         return self.piece is not None and self.piece.kind in ("block", "gap")
 
     @property
     def is_passing(self) -> bool:
-        """Whether it stands for no message: pins, a scratchpad, a brief, a format's filling."""
+        """Whether it stands for no message: pins, a scratchpad, a brief, thinking, or what a format added."""
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
@@ -261,7 +262,7 @@ class Unit(Struct, frozen=True, kw_only=True):
 
 
 class CoveredStretch(Struct, frozen=True, kw_only=True):
-    """What a block covers on the path."""
+    """The positions on the path that a block covers."""
 
     unit: int
     """The index of the block's unit."""
@@ -270,18 +271,18 @@ class CoveredStretch(Struct, frozen=True, kw_only=True):
 
 
 class Alignment(Struct, frozen=True, kw_only=True):
-    """How a list lies on a path."""
+    """How far a list agrees with the path."""
 
     reached: bool
-    """It contains the path to its end."""
+    """Whether the list contains the path up to its end."""
     ids: tuple[MessageId, ...]
-    """The messages that it shows themselves, in order."""
+    """The messages of the path that are in the list themselves, in order."""
     place: int
-    """The index behind the last unit that belongs to the path."""
+    """The index after the last unit that agrees with the path."""
 
 
 class ReturnedContext:
-    """A list that was handed in, read as a context that came back."""
+    """A list that was passed in, read as a context that may have come back."""
 
     def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
         self.drafts = tuple(drafts)
@@ -290,7 +291,7 @@ class ReturnedContext:
 
     @property
     def blocks(self) -> list[int]:
-        """The indices of units that stand for messages; text that goes on to quote a block is text."""
+        """The indices of units that stand for messages; blocks after plain words in the same text are quotations."""
         out: list[int] = []
         heads: set[tuple[int, int]] = set()
         for place, unit in enumerate(self.units):
@@ -302,31 +303,31 @@ class ReturnedContext:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it holds anything that only Ireneo writes."""
+        """Whether the list holds anything that only Ireneo writes."""
         return bool(self.blocks) or any(map(_is_note, self.units))
 
     @property
     def has_prompt(self) -> bool:
-        """Whether it contains a system message; otherwise the path's prompt may have been kept apart."""
+        """Whether the list contains a system message; if not, the path's prompt may have been sent apart from it."""
         return any(draft.role == "system" for draft in self.drafts)
 
     @property
     def opens_with_block(self) -> bool:
-        """Whether nothing stands before its first block."""
+        """Whether the list begins with a block, apart from units that stand for no message."""
         blocks = self.blocks
         return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
 
     def ends(self, place: int) -> bool:
-        """Whether nobody says anything from the unit at `place` on."""
+        """Return whether no unit from `place` on stands for a message."""
         return all(unit.is_passing for unit in self.units[place:])
 
     def words_at(self, place: int) -> str:
-        """The first words at or behind the unit at `place`."""
+        """Return the first words at or after the unit at `place`, for an error."""
         words = (" ".join(_told(unit).split()) for unit in self.units[place:])
         return clip(next(filter(None, words), ""), MAX_QUOTED)
 
     def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
-        """The drafts from the unit `begin` on without our parts, and the first lines of dropped blocks."""
+        """Return the drafts from the unit `begin` on without Ireneo's parts, and the first lines of its blocks."""
         out: list[Draft] = []
         dropped: list[str] = []
         units = self.units[begin:]
@@ -338,7 +339,7 @@ class ReturnedContext:
         return tuple(out), tuple(dropped)
 
     def apart(self) -> tuple[Draft, ...]:
-        """The drafts, with our parts in drafts of their own, so that they are nobody's speech."""
+        """Return the drafts with what Ireneo wrote in drafts of their own, so that nobody is taken to have said it."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
@@ -357,7 +358,7 @@ class ReturnedPath:
         self.head = head
 
     def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
-        """What the blocks of a list cover, of those that lie on the path in order."""
+        """Return what the list's blocks cover, for those blocks that lie on the path in order."""
         out: list[CoveredStretch] = []
         for place in returned.blocks:
             piece = returned.units[place].piece
@@ -367,12 +368,12 @@ class ReturnedPath:
         return out
 
     def marked(self, returned: ReturnedContext) -> int:
-        """How many texts bear a mark of the path; tool output only counts if it is nothing but the mark."""
+        """Count the texts with a mark of the path; a tool's output counts only if it is nothing but the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
     def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
-        """Align a list with the path from position `begin` on."""
+        """Compare a list with the path from position `begin` on."""
         matching = _Matching(returned, begin)
         for cover in covers:
             before = self._messages(matching.position, cover.first - 1)
@@ -386,7 +387,7 @@ class ReturnedPath:
         return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
     def _stretch(self, piece: Piece) -> tuple[int, int] | None:
-        """The first and last position that a block covers; None where they aren't on the path."""
+        """Return the first and last position that a block covers; None if they are not on the path."""
         if piece.kind == "gap":
             first, last = self._position(piece.first), self._position(piece.last)
             return None if first is None or last is None else (first, last)
@@ -397,7 +398,7 @@ class ReturnedPath:
         return None
 
     def _position(self, name: str) -> int | None:
-        """The position of the path's message with that abbreviated id, if any."""
+        """Return the position of the path's message with that abbreviated id, if there is one."""
         for message in self.tx.log.find(self.key, [name]):
             if passes(self.tx, self.key, self.head, head_of(message)):
                 return message.position
@@ -417,15 +418,18 @@ class _Matching:
         self.ids: list[MessageId] = []
 
     def aligned(self, *, reached: bool) -> Alignment:
-        """The alignment so far."""
+        """Return how far the list was read."""
         return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
 
     def skip(self, cover: CoveredStretch) -> None:
-        """Continue behind a block."""
+        """Continue after a block, and after the messages that it covers."""
         self.place, self.position = cover.unit + 1, cover.last + 1
 
     def read(self, messages: Sequence[Message], end: int | None) -> bool:
-        """Whether the units up to `end` are exactly `messages`; without `end` there may be more."""
+        """Return whether the units up to `end` are `messages`; without `end` more units may follow.
+
+        System messages may be missing, and units that stand for no message, such as pins, are skipped.
+        """
         for group in _groups(messages):
             place = self._read(group, len(self.units) if end is None else end)
             if place is not None:
@@ -438,7 +442,7 @@ class _Matching:
         return end is None or all(unit.is_passing for unit in self.units[self.place : end])
 
     def _read(self, group: Sequence[Message], end: int) -> int | None:
-        """The index behind the units of `group`; None where they differ."""
+        """Return the index after the units of `group`; None if the units differ from it."""
         names = _AtomNames(group)
         told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
         return next((place for place in told if place is not None), None)
@@ -460,7 +464,7 @@ class _Matching:
 
 
 class _AtomNames:
-    """The ids in an atom."""
+    """The ids of an atom's messages, and of its calls without a result."""
 
     def __init__(self, group: Sequence[Message]) -> None:
         self.ids = [message.id for message in group]
@@ -470,7 +474,7 @@ class _AtomNames:
 
 
 def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
-    """How many units from `at` on are how many of `wanted`; None where they differ."""
+    """Return how many units from `at` on agree with how many of `wanted`; None if they differ."""
     unit, first = units[at], wanted[0]
     if isinstance(unit.part, Text):
         # A text that quotes a block is compared as a whole first.
@@ -488,7 +492,7 @@ def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNa
 
 
 def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
-    """How many of `wanted` make up `text`, which formats may have joined."""
+    """Return how many of `wanted` make up `text`, since formats may join texts; 0 if they don't."""
     said = text.removeprefix(f"{NOTES}\n")
     if is_mark(said) and stands_for(said, "", names.ids):
         return 1
@@ -501,7 +505,7 @@ def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames
 
 
 def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
-    """How many of `words` make up `said`."""
+    """Return how many of `words` make up `said`; 0 if they don't."""
     if marks(said):
         ends = range(1, len(words) + 1)
         return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
@@ -532,7 +536,7 @@ def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
 
 
 def _is_optional(unit: Unit) -> bool:
-    """Whether a format may drop it, or have added it."""
+    """Return whether a format may have dropped or added the unit."""
     return isinstance(unit.part, Media | Opaque) or unit.is_passing
 
 
@@ -541,7 +545,7 @@ def _is_note(unit: Unit) -> bool:
 
 
 def _marks(unit: Unit) -> list[str]:
-    """The abbreviated ids in a unit's marks; tools may print marks among other text."""
+    """Return the abbreviated ids in a unit's marks. Tools may print marks among other text, which don't count."""
     if isinstance(unit.part, Result):
         return marks(unit.part.text) if is_mark(unit.part.text) else []
     if isinstance(unit.part, Call):
@@ -552,7 +556,7 @@ def _marks(unit: Unit) -> list[str]:
 
 
 def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
-    """What `units` add to their draft that isn't ours, and the first lines of dropped blocks."""
+    """Return the draft of `units` without what Ireneo wrote, and the first lines of the blocks left out."""
     parts: list[Part] = []
     dropped: list[str] = []
     seen: set[int] = set()
@@ -573,7 +577,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
 
 
 def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
-    """A draft with our parts split off into drafts of their own."""
+    """Return the draft without what Ireneo wrote, after drafts that hold the latter."""
     if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
         return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
     ours: list[Draft] = []
@@ -592,14 +596,14 @@ def _told(unit: Unit) -> str:
 
 
 def _from(unit: Unit) -> Part:
-    """The part from the unit's beginning on."""
+    """Return the unit's part from the beginning of the unit on."""
     if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
         return unit.part
     return replace(unit.part, text=unit.part.text[unit.piece.start :])
 
 
 def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
-    """What a list may contain of messages: as they are logged, and as the format writes them."""
+    """Yield what a list may contain for `group`: the messages as they are logged, and as the format writes them."""
     plain = [with_names_in_text(message.draft) for message in group]
     yield _whole_units(plain)
     yield _whole_units(_written(plain, chat))
@@ -611,7 +615,7 @@ def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
 
 
 def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
-    """The atoms of `messages`, with the system messages at the beginning as one, since formats join them."""
+    """Return the atoms of `messages`; the system messages at the beginning are one group, since formats join them."""
     first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
     return [*([messages[:first]] if first else []), *atoms(messages[first:])]
 
@@ -642,18 +646,18 @@ def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
 
 
 class NewDrafts(Struct, frozen=True, kw_only=True):
-    """What of a list is to be stored."""
+    """What of a list is to be stored, and where."""
 
     drafts: tuple[Draft, ...]
     ids: tuple[MessageId, ...] = ()
-    """The path's messages that stand in the list before these."""
+    """The path's messages that precede these drafts in the list."""
     dropped: tuple[str, ...] = ()
     from_head: bool = False
-    """They continue from the branch's head, wherever they were offered."""
+    """Whether they continue from the branch's head, wherever the list was to be appended."""
 
 
 class Offered:
-    """Where a list is appended."""
+    """A place to append a list to, which may be a context that came back."""
 
     def __init__(
         self,
@@ -669,11 +673,11 @@ class Offered:
         self.head = head
         self.place = place
         self.placed = placed
-        """A place was named, so that the list contains the whole path from there on."""
+        """Whether `after` was given: then the list is expected to repeat the path from there on."""
         self.shown = shown
 
     def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
-        """Find what is new in a list, given in several readings."""
+        """Decide what of a list is new; the list may have been read in several ways."""
         first = returned[0]
         if self.head is None:
             return NewDrafts(drafts=first.apart())
@@ -706,7 +710,7 @@ class Offered:
     def _begins(
         self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
     ) -> list[int]:
-        """The positions at which the list may begin."""
+        """Return the positions of the path at which the list may begin."""
         if self.placed:
             if self.place is None:
                 return [0]
@@ -718,7 +722,7 @@ class Offered:
         return [0] if self.shown is not None else []
 
     def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
-        """Whether a list without our ids is the context that was given out, rather than the same words again."""
+        """Return whether a list without ids is the last context, and not the same words said again."""
         goes_on = aligned.place < len(returned.units)
         calls = any(isinstance(unit.part, Call) for unit in returned.units)
         return self.shown in aligned.ids and (goes_on or calls)

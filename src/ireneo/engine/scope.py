@@ -33,7 +33,7 @@ from ireneo.summaries.summary import SummaryId
 
 MOST_RESULTS = 1_000
 MOST_CHARACTERS = 20_000
-"""Characters of a question; a longer text is none, and its beginning would decide alone."""
+"""The most characters of a question. A longer text is refused, since its beginning alone would decide the result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
 """A session, and messages of it."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
@@ -72,7 +72,10 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     budget: int | None = None
     """Tokens of all texts together."""
     at: datetime | None = None
-    """What held and was said by then; None: now, and all of it."""
+    """Only memories that held at this time, and messages said by then or without a time.
+
+    None: what holds now, or held at a past time that the question names, and all messages. What is disputed counts too.
+    """
     explain: bool = False
 
     def __post_init__(self) -> None:
@@ -126,7 +129,7 @@ def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
 
 
 def per_project(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
-    """`word` on a memory, once for each project that the memory's evidence belongs to."""
+    """Return copies of `word`, which is new evidence on `record`: one for each project of the record's evidence."""
     silent = {piece.session for piece in record.evidence if piece.session and not piece.project}
     there = tx.sessions.projects(space, sorted(silent)) if silent else {}
     told = zip(record.evidence, record.projects, strict=True)
@@ -168,11 +171,17 @@ class Scope:
 
     @property
     def narrows_messages(self) -> bool:
-        """The same for messages; what their numbers tell is left out before they are found."""
+        """Whether messages may turn out to be hidden after they were read.
+
+        Only with a viewpoint: the other limits are applied to their numbers, by `within`, before the search.
+        """
         return bool(self._limits.viewpoint)
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
-        """The documents of messages that may be seen, as far as their numbers tell."""
+        """Filter the document numbers of each search term by session, project, branch and rewinds.
+
+        The numbers ascend. Who heard a message is checked once the message has been read.
+        """
         limits = self._limits
         if limits.project is None and limits.session is None and not self._firsts:
             return numbers
@@ -357,7 +366,7 @@ class Scope:
 
     @property
     def _has_one_life(self) -> bool:
-        """Whether a character asks, who knows nothing of other branches."""
+        """Return whether only the main branch of a forked session counts: characters know no other branch."""
         return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
 
     def _is_forked(self, session: str) -> bool:
@@ -397,9 +406,10 @@ class Scope:
         return found
 
     def _heard_by_character(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether the character was present for all messages of each piece; a piece without any was said to nobody.
+        """For each piece of evidence: whether the character heard all of its messages.
 
-        A retraction that names nothing is the author's word, and counts for everybody.
+        A piece without messages counts as heard only if it cites memories, which are judged by themselves, or if it
+        speaks against the memory and names no source.
         """
         places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
@@ -462,10 +472,10 @@ def _without_reasons(record: Record) -> Record:
 
 
 def _visible_text(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
-    """A memory's words if only part of its evidence may be seen; empty if they may be those of the rest.
+    """Return a memory's words if only part of its evidence may be seen; empty if they may come from hidden evidence.
 
-    Under most keys all pieces say the same. Of a slot they share the value, of a failure the action, and the words are
-    those of the first piece.
+    Facts and failures are worded as in their earliest evidence. If that is hidden, the slot with its value, or the
+    failed action, is shown.
     """
     first = min((each.recorded for each in supporting(record)), default=None)
     own = [each for each in supporting(record) if each.recorded == first]

@@ -51,7 +51,7 @@ from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 
 MAX_TEXTS = 1_000_000
-"""More texts than any story needs."""
+"""How many texts one `summarise` has a model write at most: more than are ever due."""
 
 
 class ContextSettings(TypedDict, total=False):
@@ -89,7 +89,7 @@ class Session:
         self._characters: set[str] = set()
         """Characters known to exist."""
         self._shown: tuple[MessageId, int] | None = None
-        """End and number of messages of the last context given out, where it shows the whole path."""
+        """The last message's id and the number of messages of the last context; None if it held blocks."""
 
     def __repr__(self) -> str:
         return f"Session(id={self.id!r}, branch={self.branch!r})"
@@ -253,7 +253,7 @@ class Session:
                 if on_progress is not None:
                     on_progress(worked)
 
-        # Without leases, notes that failed may be asked for again at once.
+        # Notes are written without a lease, which would delay another try after a failure.
         work = self._work(policy, budget, leases=policy.story is not None)
         await run_steps(work.visit(MAX_TEXTS, FAILURES_IN_A_ROW), add)
         return SummariseReport(summaries=tuple(done))
@@ -489,8 +489,9 @@ class Session:
         """Add a thread by hand: every context carries it until it is resolved.
 
         `kind` is ``promise``, ``debt``, ``quest``, ``threat``, ``secret``, ``lie``, ``wound``, ``possession``,
-        ``relation``, ``question``, or ``canon`` for a fact that always stands. A character's memory holds what is
-        `known_to` it; where that is empty, canon, and threads that it is `who` or `whom` of (of a secret: `who`).
+        ``relation``, ``question``, or ``canon`` for a fact that always stands. A context with a viewpoint shows the
+        thread to the characters in `known_to`. If that is empty, it shows canon to everyone, a secret or a lie to
+        `who`, and any other thread to `who` and `whom`.
         """
         cleaning = self._resources.cleaning()
         words = cleaning.text(text), cleaning.text(who), cleaning.text(whom)

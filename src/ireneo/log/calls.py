@@ -32,7 +32,10 @@ def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def settled(messages: Sequence[Message]) -> int:
-    """How many of these messages, which begin with an atom, stand in atoms that later messages can't extend."""
+    """Return how many of the first messages belong to atoms that are complete, whatever is appended.
+
+    `messages` must begin with an atom.
+    """
     waiting: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
@@ -93,10 +96,10 @@ def _answers(message: Message) -> set[str]:
 
 
 def next_loop(messages: Sequence[Message], *, running: bool) -> int:
-    """The index from which no tool loop continues that was `running` before these messages.
+    """Return the index of the first assistant message that begins a new tool loop; the number of messages if none does.
 
-    A loop continues with an assistant message after a call or result, unless a user spoke since. Providers that bind
-    thinking want that of a whole loop, or none.
+    `running` says whether a loop was running before the first message. A loop goes on with an assistant message after a
+    call or a result, unless a user spoke since. Providers that bind thinking want that of a whole loop, or none.
     """
     for place, message in enumerate(messages):
         if message.role == "assistant" and not running:
@@ -107,7 +110,10 @@ def next_loop(messages: Sequence[Message], *, running: bool) -> int:
 
 
 def loop_runs(messages: Sequence[Message]) -> bool:
-    """Whether a tool loop is running behind these messages; assumed where they don't tell."""
+    """Return whether a tool loop is still running after the last message.
+
+    If no message shows it, one is assumed, unless `messages` is empty or begins at the root of the session.
+    """
     known = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
     return next(known, bool(messages) and messages[0].position > 0)
 
@@ -356,7 +362,11 @@ def hides_status(call: Call) -> bool:
 
 
 def known_failed(result: Result, call: Call) -> bool | None:
-    """Whether `call` failed, as far as that is certain: a flag of success is not if the call hides its status."""
+    """Return whether `call` failed; None if that is unknown.
+
+    A flag of success is ignored for a command such as ``a | tail``, whose status is that of the last program: the
+    output decides then.
+    """
     if result.failed is True or (result.failed is False and not hides_status(call)):
         return result.failed
     return derive_failed(result.text, call)

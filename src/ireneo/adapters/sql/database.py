@@ -52,7 +52,7 @@ Bindings: TypeAlias = dict[str, Value]
 Row: TypeAlias = tuple[Any, ...]
 
 END = 2**63 - 1
-"""The greatest possible position."""
+"""An upper bound of positions, for a range without an end."""
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -106,7 +106,7 @@ class Database(ABC):
 
     @abstractmethod
     def of(self, space: str) -> Database:
-        """The database for queries in one space; where the space is part of each key, it is bound to each query."""
+        """Return the database for queries in one space. PostgreSQL locks the space and adds it to each query."""
 
     @abstractmethod
     def scopes(self) -> Sequence[Database]:
@@ -182,7 +182,7 @@ BUSY = ErrorMeaning(
 )
 TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 MOST_QUOTED = 200
-"""The longest message of a parser or a server that is quoted."""
+"""How many characters of a parser's or a server's message are quoted."""
 
 
 def quoted(fault: Exception) -> str:
@@ -256,7 +256,7 @@ def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P],
 def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
     """Decorate a method of a port that writes: if it raises it has changed nothing, so a caller may catch the error.
 
-    It raises StoreError in a read-only transaction, and as methods that read do.
+    It raises StoreError in a read-only transaction, after the transaction's end, and for errors of the driver.
     """
 
     def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -571,7 +571,7 @@ class PooledStore(Generic[C]):
 
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
-        """Give a function that just sleeps: other processes can't notify this one, so the caller polls."""
+        """Yield a function that sleeps for its first argument, in seconds: no other process can notify this one."""
 
         async def wait(seconds: float, told_seconds: float) -> None:
             await asyncio.sleep(seconds)

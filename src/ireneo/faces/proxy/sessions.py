@@ -18,7 +18,8 @@ NAME = "proxy-"
 """The prefix of a session's name, before the digest of how it begins."""
 MOST_SESSIONS = 256
 MOST_PLACES = 100_000
-"""The most sessions that are kept in memory, and the most places of one; more places are read from the log again."""
+"""How many sessions are kept in memory, and how many digests of messages for each; beyond that the log is read again.
+"""
 RECENT_SESSIONS, TAIL, ALIKE = 50, 12, 2
 """A list whose beginning no session has belongs to one of the 50 latest sessions if at least 2 of the last 12 messages
 that are longer than a few words are the same."""
@@ -54,6 +55,7 @@ class LaidList(Struct, frozen=True, kw_only=True):
     """The id of its last message, which the model's answer follows."""
     last_digest: Digest
     answers_as: str
+    """The name under which the model's answer is stored; empty if the client names no speakers."""
     preset: str
     viewpoint: str
     note: str
@@ -74,7 +76,7 @@ class KeptSession:
         self._logged: set[str] = set()
 
     async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
-        """Store the new messages of a client's list, and move the branch to its end."""
+        """Store a list's new messages, and move the branch to the last one; return its id and the list's digest."""
         try:
             return await self._lay(request, whole=whole)
         except MessageNotFound:
@@ -92,7 +94,7 @@ class KeptSession:
         if marks[0] not in self._places and not whole:
             after, before = await self._joint(drafts)
             marks = digests(drafts, before) if before else marks
-        # A message may be two in the log, results and a user's text: both are known, or neither.
+        # A client's message may be stored as two, tool results and a user's text: only the end of it is looked up.
         ends, end = [0], 0
         for each in request.drafts:
             end += len(each)
@@ -154,7 +156,11 @@ class KeptSession:
             await self.session.catch_up(preset=laid.preset, viewpoint=laid.viewpoint)
 
     def room(self, free: int, budget: int) -> int:
-        """Return the budget of a context that has `free` tokens: the last one as long as that nearly fits."""
+        """Return the budget of the next context, in tokens.
+
+        The last budget is kept while it is between three quarters of `free` and `free`. Otherwise it is `free`, rounded
+        down to a sixteenth of the whole budget, and at least 256.
+        """
         if free < LEAST:
             self.log_once(
                 f"{self.session.id}: the prompt and the tools alone cost {budget - free:,} of {budget:,} tokens, and "

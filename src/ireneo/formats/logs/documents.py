@@ -246,8 +246,8 @@ class LogReader(ABC):
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the sessions of a file; `name` is the id of those that have none of their own.
 
-        Each session has the faults that were found behind it, the first one also those before it. One session is held
-        back for that: the last line of a file is the one that is cut off.
+        A fault belongs to the session before it, or else to the first one. So a session is yielded once the next one is
+        found: the typical fault is a last line that is cut off.
         """
         names = UniqueNames()
         held: LoggedSession | None = None
@@ -338,7 +338,7 @@ def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entr
 
 
 def records_within(value: object, is_record: IsEntry) -> Iterator[tuple[Document, Document]]:
-    """Find the records of a format in `value`, each with what its data set holds about it."""
+    """Yield each record of a format in `value`, with the other fields of the object around it."""
     if isinstance(value, list):
         for item in value:
             if isinstance(item, dict):
