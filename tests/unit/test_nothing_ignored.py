@@ -41,7 +41,7 @@ async def context(memory: ireneo.Memory, **asked: object) -> object:
         (lambda memory: context(memory, viewpoint="Ana"), "knows no characters"),
         (lambda memory: context(memory, preset="story", viewpoint="Bo"), "Nobody called 'Bo' is known in session talk"),
         (lambda memory: context(memory, preset="story", prices="anthropic"), "`prices` decide nothing"),
-        (lambda memory: memory.check("Bash", "ls", lines=[b"{}"]), "not in which format they are"),
+        (lambda memory: memory.check("Bash", "ls", lines=[b"{}"]), "without their format"),
         (lambda memory: memory.check("Bash", "ls", project=3), "`project` is int"),
         (lambda memory: learned(memory, "talk"), "`sessions` is one text"),
         (lambda memory: learned(memory, ["nobody's"]), "There is no session"),
