@@ -284,6 +284,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     refuses_one: Row = ()  # The same, about one thing that doesn't exist yet
     repeats: Row = ()  # Anywhere: what follows was said before
     uses_ours: Row = ()  # At the beginning of a clause: a request or order to use what the project has
+    otherwise: Row = ()  # Anywhere in an order: it is what to do in place of what was forbidden
     you_have: Row = ()  # At the beginning: it says that something is at a place
     has_it: Row = ()  # Anywhere: what is wanted exists already
     judges: Row = ()  # At the beginning of a sentence: it says what is bad about something

@@ -94,6 +94,7 @@ _DOES_ITSELF = _begins(lambda: _words().does_itself)
 _STAGED = _anywhere(lambda: _words().staged)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
+_OTHERWISE = _anywhere(lambda: _words().otherwise)
 _YOU_HAVE = _begins(lambda: _words().you_have)
 _HAS_IT = _anywhere(lambda: _words().has_it)
 _JUDGES = _begins(lambda: _words().judges)
@@ -197,7 +198,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
     “Let's take the first two, we always want a checked id” is “we always want a checked id”. What is left out binds
     nobody and says nothing that the rest needs; where the rest isn't general by itself, `ruling` is returned as it is.
     """
-    if _NO_FIRST.match(ruling):
+    if _NO_FIRST.match(ruling) or PASTED.search(ruling):
         return ruling
     aside = _ASIDE.search(ruling)
     if aside is not None and _is_question(_ASIDE.sub("", ruling)) and stands_alone(aside[1], conceded=conceded):
@@ -266,6 +267,11 @@ def _is_unfit(clause: str) -> bool:
         or _WEIGHS.search(clause)
         or _CASES.search(clause)
     )
+
+
+def says_instead(sentence: str) -> bool:
+    """Whether a sentence says what to do in place of something."""
+    return _OTHERWISE.search(sentence) is not None
 
 
 def is_of_display(sentence: str) -> bool:

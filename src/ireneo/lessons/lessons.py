@@ -34,6 +34,7 @@ from ireneo.lessons.observe import (
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
+from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
 from ireneo.patterns import lazy_re
@@ -228,6 +229,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
         often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
         again = often and not (is_pasted(best.text) or is_of_display(best.text) or limits_edit(best.text))
+        again = again and len(stems_of(best.text)) >= FEW
         if of_request and not best.cue.startswith(MODEL):
             return again
         conceded = CONCEDED in best.conditions

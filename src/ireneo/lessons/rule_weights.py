@@ -125,11 +125,6 @@ def blames(sentence: str) -> bool:
     return bool(_NO_BESIDE.match(sentence) or _BLAMES.search(bare(sentence)))
 
 
-def contrasts(sentence: str) -> bool:
-    """Whether a sentence says what is done instead of something, or as elsewhere."""
-    return bool(_CONTRASTS.search(sentence))
-
-
 def consults(sentence: str) -> bool:
     """Whether a sentence says when the agent has to ask, or who decides."""
     return bool(_CONSULTS.search(sentence))

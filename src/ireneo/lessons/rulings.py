@@ -27,6 +27,7 @@ from ireneo.lessons.binding import (
     orders_something,
     points_nowhere,
     refuses_for_good,
+    says_instead,
     stands_alone,
 )
 from ireneo.lessons.observe import ASKED, MOST_SOURCES
@@ -39,7 +40,6 @@ from ireneo.lessons.rule_weights import (
     alone_weight,
     blames,
     consults,
-    contrasts,
     joins,
     of_process,
     of_task,
@@ -205,7 +205,7 @@ def _is_general(text: str, said: UserWords) -> bool:
 def _is_alternative(sentence: str) -> bool:
     """Whether a sentence says what to do instead, in a few words or by that word: “go back to the pool”."""
     few = len(sentence.split()) <= FEW_WORDS and not of_task(sentence)
-    return (few or contrasts(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
+    return (few or says_instead(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
 
 
 def _is_clear(sentence: str) -> bool:
