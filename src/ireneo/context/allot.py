@@ -44,11 +44,14 @@ LENGTH = 0.85
 """Exponent of a statement's cost: one of twice the length has to be worth 1.8 times as much."""
 FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much: a few words say little."""
-NOTE_TOKENS = 40
-"""A note of a model is chosen as if it cost this much, whatever its length: it is the writer who weighed it."""
+NOTE_TOKENS, LONG_NOTE = 40, 250
+"""A note of a model is chosen as if it cost the first, whatever its length: it is the writer who weighed it. Of notes
+of one worth the longer ones come first, up to the second, so that short ones fill what they leave."""
+LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
+"""What a long note is worth more, and one that constrains what is done next: less than one step of the worth."""
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
 """A line of less weight in a model's block says little beside its notes: it is for a rest of at least this share."""
-NOTE_BARE = 0.75
+NOTE_BARE = 0.9
 """The same as `BARE` for a note of a model: so much that its worth decides, and what it repeats only among equals."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
@@ -364,8 +367,9 @@ class Allotter:
         return cost
 
     def _per_cost(self, place: int, cost: int) -> float:
-        is_note = self.candidates[place][1].is_note
-        counted: float = (NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)) ** LENGTH
+        if self.candidates[place][1].is_note:
+            return self._value(place) * (1 + LONG_FACTOR * min(cost / LONG_NOTE, 1)) / NOTE_TOKENS**LENGTH
+        counted: float = max(cost, FEW_TOKENS) ** LENGTH
         return self._value(place) / counted
 
     def _value(self, place: int) -> float:
@@ -375,7 +379,9 @@ class Allotter:
         bare = NOTE_BARE if statement.is_note else BARE
         value = statement.line.weight * self._worth[statement.section] * (bare + (1 - bare) * fresh / self._all[place])
         value *= self._use[place]
-        if statement.is_note or statement.section in LASTING:
+        if statement.section in LASTING:
+            return value * (LASTING_FACTOR if statement.is_note else 1)
+        if statement.is_note:
             return value
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
