@@ -203,6 +203,8 @@ SCRIPT = """
     import os, signal, threading, time
     import ireneo.sync
 
+    # A shell that runs in the background has its commands ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     memory = ireneo.sync.open({db!r})
     memory.session("monday").append("hello")
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
