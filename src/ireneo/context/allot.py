@@ -367,10 +367,10 @@ class Allotter:
         return cost
 
     def _per_cost(self, place: int, cost: int) -> float:
-        if self.candidates[place][1].is_note:
-            return self._value(place) * (1 + LONG_FACTOR * min(cost / LONG_NOTE, 1)) / NOTE_TOKENS**LENGTH
-        counted: float = max(cost, FEW_TOKENS) ** LENGTH
-        return self._value(place) / counted
+        is_note = self.candidates[place][1].is_note
+        counted: float = (NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)) ** LENGTH
+        longer = 1 + LONG_FACTOR * min(cost / LONG_NOTE, 1) if is_note else 1.0
+        return self._value(place) * longer / counted
 
     def _value(self, place: int) -> float:
         statement = self.candidates[place][1]
