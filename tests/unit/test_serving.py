@@ -88,6 +88,7 @@ MANNER = "The user wants short answers without emojis. (since March 2025)"
         ("Write to my landlord about the damp wall", ["The user's landlord is Mr Quarles."]),
         ("Explain how a sundial works", []),
         ("Explain to Tamsin how a sundial works", []),
+        ("Plan a dinner for Tamsin", ["The user is allergic to hazelnuts.", "Odile does not eat pork."]),
         ("Help the user with the user's taxes", []),
     ],
 )

@@ -226,6 +226,19 @@ def test_what_only_says_when_and_what_never_was_fill_no_slot(text: str) -> None:
     assert not [fact for fact in told(text) if fact.attribute]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bo next door tells everybody I captained the lifeboat.",
+        "Our Sal's sister has it that I'm a baronet.",
+        "Mia has got it all worked out that I'm moving to Perth.",
+        "Tante Grete erzählt überall, ich hätte Höhenangst.",
+    ],
+)
+def test_what_others_put_about_is_not_held(text: str) -> None:
+    assert not told(text)
+
+
 def test_a_part_in_a_play_is_no_name() -> None:
     assert not [fact for fact in told("The drama club handed out the parts. I'm Lady Harrow.") if fact.attribute]
 

@@ -283,6 +283,8 @@ SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 """The states in which memories of a kind are shown, if not only active."""
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
+ALL_BUT = 0.8
+"""A sentence of whose words a memory that ended has this share is over with it."""
 SAID_AGAIN = 0.5
 """A text with this share of another's words says the same."""
 THE_GOAL = 0.7
@@ -397,6 +399,8 @@ class BriefSearch:
         self, purpose: Purpose, near: Nearness | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
+        for name in self._own_names():
+            purpose.leave_out(name)
         found = dict(self._about_named(purpose))
         question = _question(purpose.wanted())
         for kind in kinds:
@@ -512,6 +516,7 @@ class BriefSearch:
                 sentence
                 for sentence in each.said
                 if not any(_share(words, sentence) >= SAID_AGAIN for words in over)
+                and not any(_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
                 and not any(_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
                 and not any(_only_says(sentence, words, purpose) for words in told)
             ]
@@ -527,6 +532,11 @@ class BriefSearch:
                 if KINDS[record.kind].holds(record, self.now):
                     purpose.name(record.subject, f"it is about {record.subject}")
                     yield record.id, (record, 0.0)
+
+    def _own_names(self) -> list[str]:
+        """The names of the user, by which a goal says no more than for whom it is."""
+        about = self.records(MemoryFilter(kind="semantic", subject="user", archived=False), MOST_OF_ONE)
+        return [each.value for each in self.scope.visible(about) if each.attribute == "name" and each.holds]
 
     def _citing(self, messages: Sequence[str]) -> Mapping[str, list[Record]]:
         found: dict[str, list[Record]] = {}

@@ -208,6 +208,12 @@ class Purpose:
             self.named[term] = why
             self.words.pop(term, None)
 
+    def leave_out(self, name: str) -> None:
+        """Take a name for none of the goal's words."""
+        for term in terms(name):
+            self.words.pop(term, None)
+        self.names -= frozenset(name.casefold().split())
+
     def wanted(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
         told = [word for area in sorted(self.areas) for word in topic(Serving).tells.get(area, ())]
