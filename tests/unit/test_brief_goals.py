@@ -142,7 +142,13 @@ def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few(
     assert lines[0] == BY_WORDS[0].text
     assert len(lines) == 2
     many = [
-        lesson(f"<ruling> thing{at} always{at}", f"“Always do thing{at}.”", "one", "two", kind="ruling")
+        lesson(
+            f"<ruling> thing{at} always{at}",
+            f"“Always clear thing{at} with the office.”",
+            "one",
+            "two",
+            kind="ruling",
+        )
         for at in range(8)
     ]
     assert len(told(GOALS["new"], many)) == MOST_GENERAL

@@ -32,7 +32,7 @@ from ireneo.lessons.study import sum_observations
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import MemoryId, Record, day, is_kept, supporting
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import LESSONS_MERGE
 from ireneo.prompts.replies import MergeReply
@@ -148,9 +148,13 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 async def _asked(model: LanguageModel, batch: Sequence[Record]) -> tuple[list[_Merge], Usage]:
     """The merges that a model proposes, as far as they are valid."""
-    listed = "\n".join(f"{number}. {_shown(each)}" for number, each in enumerate(batch, 1))
-    answer = await model.ask(LESSONS_MERGE.render(lessons=listed), MergeReply)
+    answer = await model.ask(await asyncio.to_thread(_prompt, batch), MergeReply)
     return await asyncio.to_thread(_planned, answer.value, batch), answer.usage
+
+
+def _prompt(batch: Sequence[Record]) -> Prompt:
+    listed = "\n".join(f"{number}. {_shown(each)}" for number, each in enumerate(batch, 1))
+    return LESSONS_MERGE.render(lessons=listed)
 
 
 def _shown(record: Record) -> str:

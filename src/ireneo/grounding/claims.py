@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -525,7 +526,7 @@ def neutralise(text: str, delimiters: Iterable[str] = ()) -> str:
     Instructions, speaker labels, chat template tokens, and the `delimiters` that will enclose the text are marked as
     quoted. Everything else is unchanged, and the function is idempotent.
     """
-    pattern = _with(delimiters)
+    pattern = _with(tuple(delimiters))
     neutral = _INVISIBLE.sub("", text)
     while True:
         # A mark may expose a match next to it, so repeat until nothing changes.
@@ -546,7 +547,8 @@ def instructions(text: str) -> Iterator[str]:
     return (each[0] for each in found if each["mark"] is None)
 
 
-def _with(delimiters: Iterable[str]) -> re.Pattern[str]:
+@lru_cache(maxsize=32)
+def _with(delimiters: tuple[str, ...]) -> re.Pattern[str]:
     given = "|".join(re.escape(each) for each in sorted(delimiters, key=len, reverse=True) if each)
     if not given:
         return _MARK_OR_INSTRUCTION
