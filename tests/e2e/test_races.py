@@ -17,7 +17,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "races.py"
 def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
     done = subprocess.run(
         [
-            *(sys.executable, str(BENCHMARK), "--small", "--operations", "24", "--seed", "4", "--json"),
+            *(sys.executable, str(BENCHMARK), "--small", "--operations", "40", "--seed", "4", "--json"),
             *(["--postgres"] if where == "a server" else []),
         ],
         capture_output=True,
@@ -30,6 +30,6 @@ def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
     for run in runs:
         assert not any(run["zeros"].values()), run["faults"]
         assert run["integrity"] == "ok"
-        assert run["operations"] == 96
+        assert run["operations"] == 160
         assert all(run[what] > 0 for what in ("kills", "acknowledged", "contexts", "texts", "calls")), run
         assert (run["cuts"] > 10) == (where == "a server")
