@@ -407,7 +407,9 @@ def _refuse_files(place: LogPlace) -> LogSource:
 class SystemClock:
     """The machine's clock, in UTC."""
 
-    now = staticmethod(partial(datetime.now, UTC))
+    def now(self) -> datetime:
+        """Return the present time, in UTC."""
+        return datetime.now(UTC)
 
 
 class Resources(Struct, frozen=True, kw_only=True):
