@@ -30,7 +30,6 @@ from msgspec import to_builtins
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from racing.result import Result, counted, show
 from racing.run import Run
-from racing.worker import Part, racer
 
 if TYPE_CHECKING:
     from tests.cutting_proxy import CuttingProxy
@@ -84,12 +83,6 @@ def is_sound(result: Result) -> bool:
     return not any(result.zeros.values()) and result.integrity == "ok"
 
 
-async def take_part(part: Part, *, finish: bool) -> None:
-    """Be one of the processes."""
-    async with racer(part) as own:
-        await (own.finish() if finish else own.run())
-
-
 def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Let processes race for one story, and count what must never be.")
@@ -99,8 +92,6 @@ def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     parser.add_argument("--small", action="store_true", help="4 processes and 120 operations, for a test")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--part", help=argparse.SUPPRESS)
-    parser.add_argument("--finish", action="store_true", help=argparse.SUPPRESS)
     read = parser.parse_args(given)
     read.processes = read.processes or (4 if read.small else 8)
     read.operations = read.operations or (120 if read.small else 2_000)
@@ -109,9 +100,6 @@ def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     given = parse()
-    if given.part:
-        asyncio.run(take_part(Part.read(given.part), finish=given.finish))
-        return
     if not given.json:
         print(f"seed {given.seed}: {given.processes} processes × {given.operations} operations", flush=True)
     results = [race(given, leases=leases) for leases in (True, False)]

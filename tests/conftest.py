@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import certifi
@@ -37,6 +39,25 @@ def one_certificate() -> Path:
 
 # Every server that a test speaks to is on this machine, and none of them uses TLS.
 os.environ["SSL_CERT_FILE"] = str(one_certificate())
+
+# To look for plugins of pydantic, of which there are none, takes each process that loads a client of models 0.2 s.
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Where several workers collect all tests, have each import other modules first.
+
+    What a module's assertions are rewritten to is kept in a file: so each module of a new clone is rewritten by one.
+    """
+    worker: dict[str, object] = getattr(session.config, "workerinput", {})
+    if not worker or session.config.args_source != pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted(Path(__file__).parent.rglob("test_*.py"))
+    for path in modules[int(str(worker["workerid"])[2:]) :: int(str(worker["workercount"]))]:
+        # What is wrong with a module is said when it is collected.
+        with suppress(Exception, pytest.skip.Exception):
+            import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -673,13 +673,11 @@ def grown(found: Iterable[Found], *, every: bool, part: int = 0, parts: int = 1)
     """
     general_ones = [*general(), *sampled(200, 1)] if every else HARD
     for each in found:
-        pattern = compiled(each)
         file = each.place.partition(":")[0]
-        if (
-            not may_grow(pattern)
-            or file in OF_BOUNDED_TEXTS
-            or pattern.pattern.startswith(ONLY_WHERE_IT_ENDS.get(file, "\0"))
-        ):
+        if file in OF_BOUNDED_TEXTS:
+            continue
+        pattern = compiled(each)
+        if not may_grow(pattern) or pattern.pattern.startswith(ONLY_WHERE_IT_ENDS.get(file, "\0")):
             continue
         own = derived(pattern.pattern, pattern.flags, 4 if every else 1)
         texts = [*general_ones, *(own if every else own[part % parts :: parts])]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
 import random
-import subprocess
-import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,14 @@ from ireneo.engine.resources import Cleaning
 from ireneo.log.tree import MAIN
 from racing.ledger import Ledger, operations_done, set_clock
 from racing.tale import KEY, message_with, word_of
-from racing.worker import Part
+from racing.worker import Part, take_part
 
 if TYPE_CHECKING:
     from tests.cutting_proxy import CuttingProxy
 
-SCRIPT = Path(__file__).resolve().parents[1] / "races.py"
+BEGINNING = multiprocessing.get_context("forkserver")
+"""How processes are begun: each by itself, and what all of them import is imported once."""
+BEGINNING.set_forkserver_preload(["ireneo.adapters.postgres.store", "ireneo.engine.memory", "ireneo.engine.work"])
 LEASE_SECONDS = (0.2, 2.0, 0.5, 3.0, 0.3, 2.0, 3.0, 2.0)
 """Of each process in turn."""
 CUT_EVERY = 10
@@ -62,7 +65,7 @@ class Run:
         self._kill_every, self._jump_every = (60, 100) if small else (200, 500)
         self._longest = 0.1 if small else 0.3
         self._quiet = quiet
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, BaseProcess] = {}
         self._chance = random.Random(seed)
         self._lives = [0] * (processes + 2)
         self.ledger = Ledger(folder, processes + 2, 0)
@@ -89,7 +92,7 @@ class Run:
             time.sleep(LOOK_SECONDS)
             now, done = time.monotonic(), self._done()
             for number, process in list(running.items()):
-                if process.poll() is not None:
+                if not process.is_alive():
                     del running[number]
                     self._look_at(process, number)
             if running and done > kill:
@@ -124,16 +127,15 @@ class Run:
         first, second = self._running.values()
         time.sleep(self._chance.uniform(0.8, 2.0))
         self._kill(first, numbers[0])
-        try:
-            second.wait(STUCK_SECONDS)
-        except subprocess.TimeoutExpired:
+        second.join(STUCK_SECONDS)
+        if second.is_alive():
             self.ledger.fault("error", f"what is due was not written within {STUCK_SECONDS:.0f} seconds")
             self._kill(second, numbers[1])
         else:
             self._look_at(second, numbers[1])
         self._tell(f"finished {time.monotonic() - began:.0f} s")
 
-    def _start(self, number: int, *, finish: bool = False) -> subprocess.Popen[bytes]:
+    def _start(self, number: int, *, finish: bool = False) -> BaseProcess:
         part = Part(
             folder=str(self.folder),
             database=self.proxy.url if self.proxy else self.database,
@@ -146,24 +148,24 @@ class Run:
             longest_seconds=self._longest,
         )
         self._lives[number] += 1
-        command = [sys.executable, str(SCRIPT), "--part", part.written(), *(["--finish"] if finish else [])]
-        with (self.folder / f"{number}.err").open("ab") as errors:
-            return subprocess.Popen(command, stderr=errors)
+        process = BEGINNING.Process(target=_take_part, args=(part, finish), daemon=True)
+        process.start()
+        return process
 
-    def _kill(self, process: subprocess.Popen[bytes], number: int) -> None:
-        if process.poll() is None:
+    def _kill(self, process: BaseProcess, number: int) -> None:
+        if process.is_alive():
             process.kill()
-            process.wait()
+            process.join()
             self.killed[number, self._lives[number] - 1] = time.monotonic()
         else:
             self._look_at(process, number)
 
-    def _look_at(self, process: subprocess.Popen[bytes], number: int) -> None:
+    def _look_at(self, process: BaseProcess, number: int) -> None:
         """Note whether a process that has ended by itself did so as it should."""
-        if process.returncode:
-            self._tell(f"process {number} ended with {process.returncode}")
+        if process.exitcode:
+            self._tell(f"process {number} ended with {process.exitcode}")
             said = (self.folder / f"{number}.err").read_text()[-600:]
-            self.ledger.fault("error", f"process {number} ended with {process.returncode}: {said}")
+            self.ledger.fault("error", f"process {number} ended with {process.exitcode}: {said}")
 
     def _pause(self, operations: int) -> float:
         return self._chance.uniform(0.5 * operations, 1.5 * operations)
@@ -174,3 +176,10 @@ class Run:
     def _tell(self, what: str) -> None:
         if not self._quiet:
             print(f"  {'leases' if self.leases else 'no leases'}, {what}", flush=True)
+
+
+def _take_part(part: Part, finish: bool) -> None:
+    """Be one of the processes; what it has to say of a fault goes into a file."""
+    with (part.place / f"{part.number}.err").open("ab") as errors:
+        os.dup2(errors.fileno(), 2)
+    asyncio.run(take_part(part, finish=finish))

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.opening import open_store
@@ -60,15 +59,6 @@ class Part(Struct, frozen=True, kw_only=True):
     def place(self) -> Path:
         """The folder that everybody writes into."""
         return Path(self.folder)
-
-    def written(self) -> str:
-        """The part as text, for a command line."""
-        return msgspec.json.encode(self).decode()
-
-    @classmethod
-    def read(cls, text: str) -> Part:
-        """The part that a command line gives."""
-        return msgspec.json.decode(text, type=cls)
 
 
 class Racer:
@@ -225,3 +215,9 @@ async def _opened(database: str) -> Store:
         with suppress(Unreachable):
             return await open_store(database)
     return await open_store(database)
+
+
+async def take_part(part: Part, *, finish: bool) -> None:
+    """Be one of the processes."""
+    async with racer(part) as own:
+        await (own.finish() if finish else own.run())
