@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from ireneo.log.message import Call, Draft, Result, Text
 
-_numbers = iter(range(1, 1000))
+_names = map("call_{}".format, count(1_000))
+"""Of calls outside `session`, so that none is named as one of its own, in whatever order tests run."""
 
 
 def user(text: str) -> list[Draft]:
@@ -16,7 +19,7 @@ def said(text: str) -> list[Draft]:
 
 
 def step(text: str, tool: str, arguments: dict[str, object], output: str, failed: bool | None = None) -> list[Draft]:
-    call = Call(id=f"call_{next(_numbers)}", name=tool, arguments=arguments)
+    call = Call(id=next(_names), name=tool, arguments=arguments)
     parts = (Text(text=text), call) if text else (call,)
     result = Result(call_id=call.id, parts=(Text(text=output),), failed=failed)
     return [Draft(role="assistant", parts=parts), Draft(role="tool", parts=(result,))]
@@ -39,9 +42,12 @@ SOURCE = "\n".join(f"{n:>4}  def load_part_{n}(self, ledger_id):  # reads part {
 
 def session(times: int = 1) -> list[Draft]:
     """The run, once or several times over; its calls are numbered from 1, whoever told it before."""
-    global _numbers
-    _numbers = iter(range(1, 1000))
-    return [draft for _ in range(times) for draft in _run()]
+    global _names
+    outside, _names = _names, map("call_{}".format, count(1))
+    try:
+        return [draft for _ in range(times) for draft in _run()]
+    finally:
+        _names = outside
 
 
 def _run() -> list[Draft]:
