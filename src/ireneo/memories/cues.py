@@ -23,7 +23,7 @@ _HEED_CASE = ("relative", "of_others")
 _EACH = ("becomes", "over_what", "grades", "clocks", "renewed")
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _AROUND = {
-    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}{}"),
+    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}+{}"),
     **dict.fromkeys(("either", "limits"), r"\b{}\b"),
     "article": r"{}\s+",
     "dependent": r"\b{}\s+$",
