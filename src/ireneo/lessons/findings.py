@@ -37,7 +37,7 @@ from ireneo.lessons.observe import (
     is_supported,
     plain_name,
 )
-from ireneo.lessons.remedies import is_unknown
+from ireneo.lessons.refusals import is_unknown
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import LONGEST_SAID, SAID_AFTER, place_of, quote

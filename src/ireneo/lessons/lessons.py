@@ -33,7 +33,7 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
+from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
@@ -162,7 +162,7 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, HEARD_AS, IN_SIGHT)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -522,12 +522,16 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
         return None
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
     trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
-    standing = standing_of([one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
+    # That the program worked without the words that step into it says nothing.
+    narrow = trigger is not None and bool(trigger.words or trigger.path or trigger.given)
+    cues = (record.cue,) if narrow else cues_to_read(record.cue)
+    standing = standing_of([one for cue in cues for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:
         # For other claims the occasion counts these runs already.
         standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
-    # A call that mostly works is no trap; one run of an unknown project is too little evidence.
-    if trigger is None or 2 * standing.runs < standing.met or (standing.runs < LEAST_RUNS and not projects):
+    # A call that mostly works is no trap; one run of an unknown project is too little, where the program didn't say so.
+    enough = standing.runs >= LEAST_RUNS or projects or PROVEN in best.conditions
+    if trigger is None or 2 * standing.runs < standing.met or not enough:
         return None
     sessions = {each.session for each in own if each.held}
     about = _about(trigger)

@@ -17,6 +17,7 @@ from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
 from ireneo.lessons.guard import NOTHING
 from ireneo.lessons.naming import programs
+from ireneo.lessons.refusals import is_unknown, refuses_flag, refuses_value, takes_less
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import TriedCall
 from ireneo.patterns import lazy_re
@@ -47,26 +48,9 @@ _FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
 """With these a formatter only lists what it would change."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
-_UNKNOWN = lazy_re(
-    r"\bno (?:such )?(?:tasks?|targets?|scripts?|recipes?|commands?|rule to make target)\b|missing script|did you mean"
-    r"|(?:unknown|undefined|unrecogni[sz]ed) (?:task|target|script|recipe|command)"
-    r"|(?:task|target|script|recipe)\b.{0,80}\b(?:not found|does not exist|doesn't exist|not defined)",
-    re.I,
-)
-"""A task runner's error for an unknown task."""
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
 _CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
 _OF_A_SYSTEM = ("/usr/", "/opt/", "/bin/")
-_NO_FLAG = lazy_re(
-    r"(?:illegal|unknown|invalid|unrecogni[sz]ed|no such|bad) (?:option|flag|argument|switch)\b|usage:", re.I
-)
-"""A program's error for an unknown flag."""
-_TOO_MANY = lazy_re(
-    r"accepts (?:at most|only)? ?\d+ arg|too many (?:arguments|args|operands)|takes (?:no|\d+) (?:positional )?arg"
-    r"|extra operand|unexpected (?:extra )?argument|received \d+ arg",
-    re.I,
-)
-"""A program's error for too many arguments."""
 _A_FILE = lazy_re(r"(?!-|/)(?:[\w@.-]+/){0,12}[\w@.-]+\.[A-Za-z]\w{0,5}")
 _WHOLE = ("whole", "separately", "single")
 """Words of an explanation that only a part was processed."""
@@ -107,7 +91,7 @@ def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
 
     Paths of system programs count too: they are specific to a machine, not to the project.
     """
-    if _NO_FLAG.search(failed.step.error) or _TOO_MANY.search(failed.step.error):
+    if any(refuse(failed.step.error) for refuse in (refuses_flag, refuses_value, takes_less)):
         return True
     here = remedy.label == "start" and remedy.names[0].startswith((*_OF_A_SYSTEM, "command "))
     said = () if remedy.names == _WHOLE else remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
@@ -220,7 +204,7 @@ def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
         other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
         if each.worked and len(steps) == len(then) and len(other) == 1:
             one, two = other[0]
-            if one.name == two.name == failed.program and _NO_FLAG.search(failed.step.error):
+            if one.name == two.name == failed.program and refuses_flag(failed.step.error):
                 return _written_otherwise(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
     return None
 
@@ -295,11 +279,6 @@ def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int)
     )
 
 
-def is_unknown(error: str) -> bool:
-    """Whether a task runner reports an unknown task."""
-    return bool(_UNKNOWN.search(error))
-
-
 def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """Another program with the same purpose: it got the same arguments, and the first one is missing."""
     failed = run[at]
@@ -354,7 +333,7 @@ def _written_otherwise(
     before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]
 ) -> Remedy | None:
     """The same command with one difference: a flag, a variable, a folder or a wrapper."""
-    unknown = bool(_NO_FLAG.search(failed.step.error))
+    unknown = refuses_flag(failed.step.error)
     if failed.program in _SHELL_WORDS | programs().looks_only and not unknown:
         return None
     acted = any(each.worked and _acts(each) for each in between)
@@ -363,7 +342,7 @@ def _written_otherwise(
         return _with_option(before, failed, again, option)
     if acted or _words_of(again) != _words_of(failed):
         # The error of a part is not that of the whole, whatever else was run.
-        return _with_fewer(failed, again)
+        return _with_fewer(failed, again) or _with_another(failed, again)
     flags, now = _flags_of(failed), _flags_of(again)
     common = frozenset[str]() if unknown else _TOO_COMMON
     added, dropped = sorted(now - flags - common), sorted(flags - now - common)
@@ -417,7 +396,7 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
         return None
     label, words = "", ""
     wrong: tuple[str, ...] = ()
-    if _TOO_MANY.search(failed.step.error):
+    if takes_less(failed.step.error):
         wrong = ("arg", "args", "argument", "arguments", "operand")
         if left[0] == "--":
             label, words = "fewer:--", "leave `--` and what follows it out"
@@ -441,6 +420,32 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
         tries=(failed, again),
         worked=_helped(failed, again),
         trigger=Trigger(command=failed.program, words=(left[0],)),
+    )
+
+
+def _with_another(failed: TriedCall, again: TriedCall) -> Remedy | None:
+    """The same command with another value, or without one of several: its error names the one that it doesn't know."""
+    given, then = _given_words(failed), _given_words(again)
+    changed = [at for at, (one, other) in enumerate(zip(given, then, strict=False)) if one != other]
+    if len(given) != len(then) or len(changed) != 1 or not refuses_value(failed.step.error):
+        return None
+    at = changed[0]
+    left = [each for each in given[at].split(",") if each not in then[at].split(",")]
+    come = [each for each in then[at].split(",") if each not in given[at].split(",")]
+    if len(left) != 1 or not _WORD.fullmatch(left[0]) or not names_thing(failed.step.error, left[0]):
+        return None
+    if len(come) > 1 or not all(map(_WORD.fullmatch, come)):
+        return None
+    flag = given[at - 1] if at and _FLAG.fullmatch(given[at - 1]) else ""
+    words = f"give it `{come[0]}` in place of `{left[0]}`" if come else f"leave `{left[0]}` out"
+    return Remedy(
+        label=f"swap:{left[0]}:{come[0]}" if come else f"without:{left[0]}",
+        words=f"{words} of `{flag}`" if flag and not come else words,
+        names=(come[0] if come else left[0],),
+        wrong=(left[0],),
+        tries=(failed, again),
+        worked=_helped(failed, again),
+        trigger=Trigger(command=failed.program, words=(*((flag,) if flag else ()), left[0]), unless=tuple(come)),
     )
 
 

@@ -23,6 +23,7 @@ from ireneo.lessons.observe import (
     is_supported,
     plain_name,
 )
+from ireneo.lessons.refusals import named_in, refuses
 from ireneo.lessons.remedies import Remedy, arguments_of, is_in_sight, remedy_of
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
@@ -32,6 +33,8 @@ from ireneo.summaries.steps import CHANGES
 
 IN_SIGHT = "in sight"
 """The condition of a way out that the failure itself tells."""
+PROVEN = "proven"
+"""The condition of a way out from what a program itself refused: once is proof, in whatever project."""
 SAID_AFTER = 2
 """Messages after the successful result in which the agent may still explain the failure."""
 _PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
@@ -105,6 +108,7 @@ def _trap(
     if told is None or not (told.why or line or fault != TESTS_FAILED):
         held = (len(helped), 0)
         return _observation(material, cue, seen, held, vain=vain, sources=cited_sources(_ids(falls[-1]), messages))
+    refused = refuses(line)
     clean = 0 < len(line) <= _LINE and not _OF_A_CASE.search(line)
     fails = f"`{told.failed.shown}` fails with “{line}”" if clean else fails_with(told.failed, fault)
     trap = f"When {fails}, {told.remedy.words}."
@@ -123,8 +127,9 @@ def _trap(
         vain=vain,
         text=text,
         way_out=told.remedy.words if text else "",
-        why=why or (line if text and not _is_plain(told) else ""),
+        why=why or (line if text and (refused or not _is_plain(told)) else ""),
         in_sight=is_in_sight(told.failed, told.remedy),
+        refused=refused,
         trigger=trigger if text else None,
         sources=sources,
     )
@@ -182,9 +187,8 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
     """The line of the output that names the cause; empty where none does."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
-    lines = (_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw))
-    named = (line for line in lines if len(line) <= LONGEST_WHY and line.isprintable())
-    return next((line for line in named if any(names_thing(line, name) for name in remedy.wrong)), "")
+    lines = [_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw)]
+    return named_in(lines, remedy.wrong)
 
 
 def place_of(messages: Messages, each: TriedCall) -> int:
@@ -210,6 +214,7 @@ def _observation(
     why: str = "",
     trigger: Trigger | None = None,
     in_sight: bool = False,
+    refused: bool = False,
     sources: Iterable[MessageId] = (),
 ) -> Observation:
     failed = [each for each in seen if each.faults]
@@ -229,6 +234,7 @@ def _observation(
             "tool": seen[-1].tool,
             "program": seen[-1].program,
             **({IN_SIGHT: "yes"} if in_sight else {}),
+            **({PROVEN: "yes"} if refused else {}),
         },
         way_out=way_out,
         why=why,

@@ -1,0 +1,113 @@
+"""What a program itself refuses is known after one run, in whatever project, where the run got over it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.material import run
+from tests.unit.guarded import lesson_of
+from tests.unit.lesson_runs import a_run, observations
+
+from ireneo.lessons.guard import SessionSoFar, advice
+from ireneo.lessons.lessons import trap_of, worth_telling
+from ireneo.lessons.refusals import is_unknown, named_in, refuses, refuses_flag, refuses_value, takes_less
+from ireneo.lessons.run import Observation, Trigger
+
+
+def trap_in(failing: str, error: str, then: str, *, project: str = "ledger") -> Observation | None:
+    """What one run shows in which a command is refused, and called otherwise."""
+    seen = observations(a_run(run(failing, error, failed=True), run(then, "ok"), project=project))
+    return next((each for (each,) in seen.values() if each.text and each.trigger), None)
+
+
+@pytest.mark.parametrize(
+    ("failing", "error", "then", "way", "trigger"),
+    [
+        (
+            "git show a1b2 --no-stat",
+            "fatal: unrecognized argument: --no-stat",
+            "git show a1b2",
+            "leave `--no-stat` out",
+            Trigger(command="git show", words=("--no-stat",)),
+        ),
+        (
+            "rows list --kind lease --all",
+            "error: unexpected argument '--all' found",
+            "rows list --kind lease",
+            "leave `--all` out",
+            Trigger(command="rows list", words=("--all",)),
+        ),
+        (
+            "gh pr view 7 --json title,mergedBy,stats",
+            'Unknown JSON field: "stats"',
+            "gh pr view 7 --json title,mergedBy",
+            "leave `stats` out of `--json`",
+            Trigger(command="gh pr view", words=("--json", "stats")),
+        ),
+        (
+            "ruff check --output-format plain src",
+            "error: invalid value 'plain' for '--output-format <OUTPUT_FORMAT>'",
+            "ruff check --output-format concise src",
+            "give it `concise` in place of `plain`",
+            Trigger(command="ruff check", words=("--output-format", "plain"), unless=("concise",)),
+        ),
+    ],
+)
+def test_a_refusal_is_proof_enough(failing: str, error: str, then: str, way: str, trigger: Trigger) -> None:
+    seen = trap_in(failing, error, then)
+    assert seen is not None
+    assert (seen.way_out, seen.trigger) == (way, trigger)
+    assert worth_telling([seen])
+
+
+@pytest.mark.parametrize(
+    ("failing", "error", "then"),
+    [
+        ("rows load --fast a.csv", "rows: 3 of 90 rows are broken", "rows load a.csv"),
+        ("rows load --kind a", "error: invalid value 'b' for the lease", "rows load --kind c"),
+        ("rows load --kind a,b", "error: invalid value 'a' for --kind", "rows load --kind c,d,e"),
+    ],
+    ids=["another error", "the value is not named", "several others instead"],
+)
+def test_what_the_program_did_not_refuse_needs_more(failing: str, error: str, then: str) -> None:
+    seen = trap_in(failing, error, then)
+    assert seen is None or not worth_telling([seen])
+
+
+def test_it_is_told_where_the_project_is_unknown() -> None:
+    refused = trap_in("cat -A rows.txt", "cat: illegal option -- A", "cat -v rows.txt", project="")
+    assert refused is not None
+    found = trap_of(lesson_of(refused), {refused.cue: [refused]})
+    assert found is not None
+    told = advice([found], "Bash", {"command": "sed -n 3p a.py | cat -A"}, SessionSoFar, project="")
+    assert told is not None
+    assert told.way_out == "give it `-v` in place of `-A`"
+    lost = trap_in("rows", "rows: command not found", "uv run rows", project="")
+    assert lost is not None
+    assert trap_of(lesson_of(lost), {lost.cue: [lost]}) is None
+
+
+def test_that_the_program_works_without_it_is_no_objection() -> None:
+    refused = trap_in("cat -A rows.txt", "cat: illegal option -- A", "cat -v rows.txt")
+    assert refused is not None
+    worked = [
+        Observation(cue="cat ⇒ <any>", category="failure", session=f"run-{at}", project="ledger", broke=4)
+        for at in range(9)
+    ]
+    found = trap_of(lesson_of(refused), {refused.cue: [refused], "cat ⇒ <any>": worked})
+    assert found is not None
+    assert (found.runs, found.of) == (1, 1)
+
+
+def test_each_kind_of_refusal_is_told_apart() -> None:
+    assert refuses_flag("flag provided but not defined: -e")
+    assert refuses_value("argument --kind: invalid choice: 'rows' (choose from 'days')")
+    assert takes_less("accepts at most 1 arg(s), received 2")
+    assert is_unknown("git: 'swich' is not a git command. See 'git --help'.")
+    assert not refuses("rows.go:3:1: undefined: lease")
+
+
+def test_the_line_that_refuses_comes_before_one_that_only_names_it() -> None:
+    lines = ["usage: rows [--all]", "rows: unknown option --alll", "see --alll"]
+    assert named_in(lines, ("--alll",)) == "rows: unknown option --alll"
+    assert named_in(lines, ("--all",)) == "usage: rows [--all]"
+    assert named_in(lines, ("--kind",)) == ""
