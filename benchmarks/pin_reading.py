@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ireneo.log.message import Message, chain
-from ireneo.summaries.pins import find_pins, said_in_results
+from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.pins import find_pins
 
 sys.path.insert(0, str(Path(__file__).parent))
 from valid_cuts import DATA, path_of, sessions

@@ -31,7 +31,8 @@ from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, 
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon, current_wordings
-from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
+from ireneo.summaries.judge import MEDIUM, MILD, STANDING, STRONG
+from ireneo.summaries.pins import BY_HAND, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.summary import Line, Summary
 from ireneo.summaries.work import RowItem, cover_row, loose_from, open_block, strategy_of

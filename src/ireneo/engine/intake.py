@@ -44,7 +44,7 @@ from ireneo.memories.record import TRUST, MemoryDraft, Source
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
-from ireneo.summaries.pins import own_words
+from ireneo.summaries.own_words import own_words
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.steps import CHANGES, steps
 from ireneo.summaries.summary import SummaryId

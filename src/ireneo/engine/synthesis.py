@@ -24,7 +24,7 @@ from ireneo.memories.record import Record
 from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.prompts import LESSONS, LESSONS_REPAIR
 from ireneo.prompts.replies import Again, LessonSaid, LessonsReply
-from ireneo.summaries.pins import said_in_results
+from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.statements import prose, prose_worth
 
 OWN_TOOLS = "ireneo"

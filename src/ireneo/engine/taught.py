@@ -29,7 +29,7 @@ from ireneo.log.message import Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import LessonKind, LessonSaid
-from ireneo.summaries.pins import said_in_results
+from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.steps import Step
 
 MOST_WORDS, MOST_WHY_WORDS = 70, 45

@@ -50,7 +50,9 @@ from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
-from ireneo.summaries.pins import STRONG, OwnSentence, binding_strength, in_context, lifts_in, own_words, points_back
+from ireneo.summaries.judge import STRONG, binding_strength, in_context, points_back
+from ireneo.summaries.own_words import OwnSentence, own_words
+from ireneo.summaries.pins import lifts_in
 
 AGAINST = "-"
 """Marks, in a cue, the stem of something that is not to be used."""

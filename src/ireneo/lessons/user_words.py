@@ -29,7 +29,7 @@ from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.log.calls import was_refused, was_stopped
 from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.pins import own_words, said_in_results
+from ireneo.summaries.own_words import own_words, said_in_results
 from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
 
 WORK = CHANGES | {"read"}
