@@ -13,6 +13,9 @@ from ireneo.engine.intake import BATCH, Listener
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
+from ireneo.memories.endings import telling
+from ireneo.memories.facts import holding_of
+from ireneo.memories.intake import StatedPart, stated_parts
 from ireneo.memories.record import Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Store, Transaction
@@ -126,5 +129,54 @@ def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
         read.update(await _messages(memory))
         assert await its.read(evidence) == _wanted(list(read.items()))
         assert await hear(its) == 0
+
+    live_in(store, work)
+
+
+SAID = (
+    "I live in Porto.",
+    "I live in Bergen and work at Siemens.",
+    "Anna lives in Lugo, and she works at Airbus.",
+    "She is allergic to nuts and shellfish.",
+    "My cat is called Otto!",
+    "It is close to the sea.",
+    "Ich wohne in Graz und arbeite bei Magna.",
+    "Meine Schwester heißt Ute.",
+    "The spare key is under the blue pot.",
+    "If I moved to Lyon, I'd miss the harbour.",
+    "Is the shop open?",
+    "no longer in Rome",
+)
+SOME = st.lists(st.one_of(st.sampled_from(SAID), st.text(max_size=12)), min_size=1, max_size=5)
+
+
+@given(said=SOME, between=st.sampled_from((" ", "\n", "\n- ", "  ", "\n\n")), speaker=st.sampled_from(("user", "")))
+def test_the_parts_of_a_text_leave_nothing_out(said: list[str], between: str, speaker: str) -> None:
+    text = between.join(said)
+    parts = stated_parts(text, speaker)
+    assert telling(text) <= {word for part in parts for word in telling(part.text)}
+    one = [_slot(part) for part in parts if part.guess.attribute and holding_of(part.guess.attribute) == "one"]
+    assert len(one) == len(set(one))
+    assert all(part.text or part.text == text.strip() for part in parts)
+
+
+def _slot(part: StatedPart) -> tuple[str, str, bool]:
+    return part.guess.subject.casefold(), part.guess.attribute, part.guess.against
+
+
+@every_store
+@calm(8)
+@given(said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4))
+def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[str]) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        text = " ".join(said)
+        first = await memory.remember(text)
+        held = await (await house.store()).read(
+            lambda tx: {each.id for each in tx.memories.list("mine", MemoryFilter())}
+        )
+        again = await memory.remember(text)
+        assert {each.record.id for each in (again, *again.more)} <= held
+        assert len((first, *first.more)) == len((again, *again.more))
 
     live_in(store, work)

@@ -309,3 +309,92 @@ async def test_what_happened_has_the_time_that_its_text_names(text: str, days: i
     async with memory_of("sqlite", tmp_path) as memory:
         record = (await memory.remember(text)).record
         assert (record.recorded.date() - record.at.date()).days == days
+
+
+PARTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("I live in Porto. My cat is called Otto.", {"home": "Porto", "pet": "Otto"}),
+    ("I moved to Lisbon and started at Airbus.", {"home": "Lisbon", "employer": "Airbus"}),
+    ("Anna lives in Porto. She works at Siemens.", {"home": "Porto", "employer": "Siemens"}),
+    ("The user lives in Porto. The user is vegan.", {"home": "Porto", "diet": "vegan"}),
+    ("Ich wohne in Graz und arbeite bei Magna.", {"home": "Graz", "employer": "Magna"}),
+    ("Ich bin Vegetarierin. Mein Hund heißt Bello.", {"diet": "Vegetarierin", "pet": "Bello"}),
+    ("- Anna lives in Porto\n- Anna works at Siemens", {"home": "Porto", "employer": "Siemens"}),
+)
+
+
+@every_store
+@pytest.mark.parametrize(("text", "slots"), PARTS)
+@waited
+async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(
+    kind: str, text: str, slots: dict[str, str], tmp_path: Path
+) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        sources = (await (await memory.session("run")).append(text)).ids
+        done = await memory.remember(text, messages=sources, labels=["told"])
+        settled = [done.record, *(each.record for each in done.more)]
+        assert {each.attribute: each.value for each in settled} == slots
+        assert {(each.labels, each.sources) for each in settled} == {(("told",), tuple(sources))}
+
+
+@every_store
+@waited
+async def test_what_one_statement_of_a_text_says_outlives_another(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        await memory.remember("I live in Porto. The spare key is under the blue pot. My cat is called Otto.")
+        await memory.remember("I live in Lisbon.")
+        held = {each.text for each in await memory.memories(state="active")}
+        assert held == {"I live in Lisbon.", "The spare key is under the blue pot.", "My cat is called Otto."}
+
+
+@every_store
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Porto in winter. I live in Bergen in summer.",
+        "Anna lives in Porto. It is close to the sea.",
+        "To release: first bump the version, then tag. Anna lives in Porto. Bo lives in Riga.",
+        "We use Postgres. The team knows it well.",
+    ],
+)
+@waited
+async def test_a_text_stays_whole_where_no_second_statement_stands_alone(kind: str, text: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        done = await memory.remember(text)
+        assert (done.record.text, done.more) == (text, ())
+
+
+@every_store
+@waited
+async def test_details_are_said_of_the_whole_text(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        text = "Anna lives in Porto. Bo lives in Riga."
+        for details in ({"kind": "semantic"}, {"subject": "Anna"}, {"until": datetime.now(UTC)}, {"task_type": "post"}):
+            done = await memory.remember(text, **details)  # type: ignore[arg-type]
+            assert (done.record.text, done.more) == (text, ())
+
+
+@every_store
+@waited
+async def test_many_texts_are_answered_one_by_one(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        first, second = await memory.remember_all([("Anna lives in Porto. Bo lives in Riga.", {}), ("Bo sings.", {})])
+        assert [each.record.text for each in (first, *first.more)] == ["Anna lives in Porto.", "Bo lives in Riga."]
+        assert (second.record.text, second.more) == ("Bo sings.", ())
+
+
+@every_store
+@waited
+async def test_a_text_against_something_unknown_is_kept_with_its_source(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        (source,) = (await (await memory.session("run")).append("The kettle is broken.")).ids
+        done = await memory.remember("The kettle leaks.", against=True, messages=[source])
+        assert (done.record.text, done.record.state) == ("The kettle leaks.", "retired")
+
+
+@every_store
+@waited
+async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        mine = (await memory.remember("I work at Siemens.")).record
+        await memory.remember("Mia quit Siemens.")
+        assert [each.state for each in await memory.get([mine.id])] == ["active"]

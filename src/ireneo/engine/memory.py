@@ -469,7 +469,8 @@ class Memory:
         It becomes a new memory, adds evidence to one that says the same, supersedes or disputes one that says
         otherwise, or is ignored: see `Remembered.did` and `reason`.
 
-        The kind and the slot are derived from the text unless they are given. `details` may be `kind` (``"semantic"``
+        The kind and the slot are derived from the text unless they are given; of several statements each that fills a
+        slot becomes a memory of its own (`Remembered.more`). `details` may be `kind` (``"semantic"``
         for facts, ``"episodic"``, ``"procedural"``, ``"failure"``), `subject`, `attribute` and `value` of a fact, `at`
         (when it happened, or became true), `project`, `labels`, `session` and `messages` (where it comes from),
         `origin` (who says so), and the others of `ireneo.types.MemoryDetails`.

@@ -26,7 +26,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts, holding_of
-from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft
+from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot, supporting
@@ -38,8 +38,9 @@ from ireneo.short_repr import ShortRepr
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """Details that settle a memory's kind."""
+_WHOLE = (*_TELLING, "until", "against")
+"""Details that are said of a text as a whole."""
 _LOG = logging.getLogger("ireneo")
-
 
 _AFTER = timedelta(microseconds=1)
 RARE = 40
@@ -76,9 +77,8 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     told = any(details.get(name) for name in _TELLING)
     drafts = [] if told else await _read(resources, space, draft)
     if not drafts:
-        said = [draft] if told else _statements(draft)
-        done = await resources.store.write(settle_said, space, said)
-        return replace(done[0], more=tuple(done[1:]), redacted=redacted)
+        drafts = await asyncio.to_thread(_statements, draft, details)
+        return replace(await resources.store.write(_settle_text, space, drafts), redacted=redacted)
     settled = await resources.store.write(settle_drafts, space, drafts)
     # Drafts against other memories are settled first, and are not what the text says.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
@@ -111,13 +111,28 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
     return [each for read in reading.facts for each in drafts_of(read, draft)]
 
 
-def _statements(draft: MemoryDraft) -> list[MemoryDraft]:
-    """A text, or, if it says that something is over and what holds instead, the second half and perhaps the first.
+def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]:
+    """The draft of each statement of a text, all with its sources; of one whose details say what it is, the text."""
+    if any(details.get(name) for name in _TELLING):
+        return [draft]
+    parts = [] if any(details.get(name) for name in _WHOLE) else stated_parts(draft.text, _speaker(draft))
+    if len(parts) < 2 and all(part.text == draft.text for part in parts):
+        return _halves(draft)
+    return [half for part in parts for half in _halves(part_draft(draft, part, details))]
+
+
+def _speaker(draft: MemoryDraft) -> str:
+    """Who "I" is in a text: of anybody but the user that is not known."""
+    return "user" if draft.origin == "user" else ""
+
+
+def _halves(draft: MemoryDraft) -> list[MemoryDraft]:
+    """A statement, or, if it says that something is over and what holds instead, the second half and perhaps the first.
 
     A new value of the same attribute already takes the place of the old one.
     """
     text = next_statement(draft.text, draft.subject) if draft.against and draft.attribute else ""
-    found = classify(text, speaker="user" if draft.origin == "user" else "") if text else None
+    found = classify(text, speaker=_speaker(draft)) if text else None
     if found is None or found.against or not found.attribute or slot(found.subject, "") != slot(draft.subject, ""):
         return [draft]
     news = replace(
@@ -142,10 +157,14 @@ def remember_all(
     They count as said one after the other, so that of two that contradict each other the later one holds.
     """
     now = resources.clock.now()
-    drafts = [
-        _drafted(resources, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)
-    ]
-    return settle_said(tx, space, drafts)
+    told = [_drafted(resources, text, details, now + number * _AFTER) for number, (text, details) in enumerate(texts)]
+    return [_settle_text(tx, space, _statements(draft, details)) for details, draft, _ in told]
+
+
+def _settle_text(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> Remembered:
+    """What became of a text that makes these drafts; it is kept also if it ended nothing."""
+    first, *more = settle_said(tx, space, drafts) or settle_drafts(tx, space, drafts)
+    return replace(first, more=tuple(more))
 
 
 def _drafted(

@@ -24,7 +24,7 @@ _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)} $")
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _BLANKS = lazy_re(r"[ \t]{2,}")
-_BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
+BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
     r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
 )
@@ -55,7 +55,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     made_up = any(says("fiction", each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     for line in text.split("\n"):
-        for sentence in _sentences(_BULLET.sub("", line).strip()):
+        for sentence in _sentences(BULLET.sub("", line).strip()):
             language = _language(sentence, text)
             if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")

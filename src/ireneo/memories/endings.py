@@ -407,6 +407,9 @@ class _ChangeReader:
         if record.kind == "procedural":
             return bool(shared & _names(self.words)) and not (record.task_type or record.name)
         apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
+        if apart and record.attribute and record.attribute == self.draft.attribute:
+            # Who quit the firm is not whoever else works there.
+            return False
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
 

@@ -104,7 +104,7 @@ def said_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
-    antecedents = Antecedents(known, " ".join(before[-2:]))
+    antecedents = Antecedents(known, " ".join(before[-2:]), anyone=anyone)
     clauses: list[Statement] = []
     quoted: _Quoted | None = None
     for said in statements(text, before):
@@ -128,6 +128,8 @@ def said_facts(
             facts.append(ending)
         for fact in facts:
             found.setdefault(_key_of(fact), fact)
+            if anyone and _NAME.fullmatch(fact.subject):
+                reader.names[fact.subject] = fact.subject
     return list(found.values())[:MOST]
 
 
@@ -449,6 +451,8 @@ class _FactReader:
             return self.subject, ""
         if subject in self.names:
             return subject, ""
+        if self.anyone and low.removeprefix("the ") == "user":
+            return "User", ""
         if self.anyone and (thing := _first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
         if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in no_names():

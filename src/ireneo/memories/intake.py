@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, TypedDict, get_args
 
@@ -11,14 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.language.files import either, of_language
+from ireneo.language.files import LANGUAGES, either, of_language
 from ireneo.language.moments import moments
+from ireneo.language.spoken import Facts
 from ireneo.language.topics import Kinds
-from ireneo.language.words import base_forms, language_of_sentence
+from ireneo.language.words import base_forms, language_of_sentence, sentences
 from ireneo.log.message import MessageId
-from ireneo.memories.earnest import is_earnest
-from ireneo.memories.extract import stated_fact
-from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source
+from ireneo.memories.cues import cues
+from ireneo.memories.earnest import BULLET, is_earnest
+from ireneo.memories.endings import telling, words_of
+from ireneo.memories.extract import SaidFact, said_facts, stated_fact
+from ireneo.memories.facts import holding_of
+from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, slot
 from ireneo.patterns import lazy_re
 
 # Of which kind a text is, by rules alone: the question that should find it decides.
@@ -71,12 +75,139 @@ def classify(text: str, speaker: str = "") -> Guess:
     if _is_procedure(looked_at):
         return Guess(kind="procedural")
     if fact := stated_fact(looked_at, speaker):
-        return Guess(
-            kind="semantic", subject=fact.subject, attribute=fact.attribute, value=fact.value, against=fact.against
-        )
+        return _guess_of(fact)
     if not is_earnest(looked_at):
         return Guess(kind="episodic", earnest=False)
     return Guess(kind="episodic" if _happened(looked_at) else "semantic")
+
+
+class StatedPart(Struct, frozen=True, kw_only=True):
+    """A statement of a text, to be remembered by itself."""
+
+    text: str
+    guess: Guess
+
+
+def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
+    """The statements of a text that each fill a slot, and what stands between them, in order.
+
+    Sentences are kept word for word. Of one that fills several slots each clause is told by itself; if that leaves
+    something out, the sentence is a part as well. The whole text is the only part if it fills no slot, or one alone.
+    """
+    text = text.strip()
+    whole = [StatedPart(text=text, guess=classify(text, speaker))]
+    if whole[0].guess.kind in ("failure", "procedural") or len(text) > LONGEST:
+        return whole
+    told = [fact for fact in _read(text, speaker) if fact.attribute or not fact.against]
+    spans = list(_sentence_spans(text))
+    facts = _by_sentence([text[start:end] for start, end in spans], told)
+    if facts is None:
+        return whole
+    doubtful = _given_twice(told)
+    parts: list[StatedPart] = []
+    # Where the last sentence that stands alone begins, where the one before ends, whether the last part fills no slot.
+    begun, last, rest = 0, 0, False
+    for (start, end), here in zip(spans, facts, strict=True):
+        sentence, between = text[start:end], text[last:start]
+        slots = [] if doubtful & {_slot_of(fact) for fact in here} else _filled_slots(here, speaker)
+        last = end
+        if not slots and parts and rest:
+            parts[-1] = _without_slot(text[begun:end], speaker)
+        elif not slots and parts and _points_back(sentence):
+            parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{between}{sentence}")
+        elif len(slots) == 1 and not _points_back(sentence) and not _says_instead(here, slots[0]):
+            parts.append(StatedPart(text=sentence, guess=_guess_of(slots[0])))
+            begun, rest = start, False
+        else:
+            parts += [StatedPart(text=_sentence(words_of(fact.text)), guess=_guess_of(fact)) for fact in slots]
+            begun, rest = (
+                start,
+                not slots
+                or not telling(sentence)
+                <= {word for fact in here if fact.attribute for word in telling(words_of(fact.text))},
+            )
+            if rest:
+                parts.append(_without_slot(sentence, speaker))
+    return parts if len(parts) > 1 or (parts and telling(parts[0].text) != telling(text)) else whole
+
+
+def _says_instead(facts: Sequence[SaidFact], news: SaidFact) -> bool:
+    """Whether a sentence says in a clause of its own what no longer is so: "Eve left Lyon, she lives in Oslo now"."""
+    return any(fact.against and _slot_of(fact) == _slot_of(news) and fact.quote != news.quote for fact in facts)
+
+
+def _read(text: str, speaker: str) -> list[SaidFact]:
+    return said_facts(text.replace("’", "'"), speaker=speaker, at=None, anyone=True)
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence begins and ends, without repetitions; a line ends one."""
+    at = 0
+    known = set[str]()
+    for line in text.splitlines():
+        for sentence in sentences(BULLET.sub("", line), small_opens=True):
+            start = text.index(sentence, at)
+            at = start + len(sentence)
+            if sentence not in known:
+                yield start, at
+            known.add(sentence)
+
+
+def _by_sentence(said: Sequence[str], facts: Sequence[SaidFact]) -> list[list[SaidFact]] | None:
+    """The facts of each sentence; None if one stands in none of them."""
+    plain = [" ".join(sentence.replace("’", "'").split()) for sentence in said]
+    out: list[list[SaidFact]] = [[] for _ in said]
+    at = 0
+    for fact in facts:
+        here = next((n for n in (*range(at, len(said)), *range(at)) if fact.quote in plain[n]), None)
+        if here is None:
+            return None
+        at = here
+        out[here].append(fact)
+    return out
+
+
+def _slot_of(fact: SaidFact) -> str:
+    return slot(fact.subject, fact.attribute)
+
+
+def _given_twice(facts: Sequence[SaidFact]) -> set[str]:
+    """The slots of one value at a time that a text gives two: nothing tells which one holds."""
+    values: dict[str, set[str]] = {}
+    for fact in facts:
+        if fact.attribute and not fact.against and holding_of(fact.attribute) == "one":
+            values.setdefault(_slot_of(fact), set()).add(fact.value.casefold())
+    return {name for name, said in values.items() if len(said) > 1}
+
+
+def _filled_slots(facts: Sequence[SaidFact], speaker: str) -> list[SaidFact]:
+    """The slots that a sentence fills; who quits one job for another has the other."""
+    slots = [fact for fact in facts if fact.attribute and fact.attribute != "manner"]
+    slots = [fact for fact in slots if fact.subject != "user" or speaker]
+    news = {_slot_of(fact) for fact in slots if not fact.against}
+    return [fact for fact in slots if not (fact.against and _slot_of(fact) in news)]
+
+
+def _points_back(sentence: str) -> bool:
+    """Whether a sentence can't be told without the one before it."""
+    rows = cues(language_of_sentence(sentence))
+    return bool(rows.refers.match(sentence) or rows.points.match(sentence) or rows.depends.match(sentence))
+
+
+def _without_slot(text: str, speaker: str) -> StatedPart:
+    guess = classify(text, speaker)
+    return StatedPart(text=text, guess=Guess(kind=guess.kind, earnest=guess.earnest))
+
+
+def _guess_of(fact: SaidFact) -> Guess:
+    is_user = any(fact.subject.casefold() in of_language(Facts, code).speaker for code in LANGUAGES)
+    subject = "user" if is_user else fact.subject
+    return Guess(kind="semantic", subject=subject, attribute=fact.attribute, value=fact.value, against=fact.against)
+
+
+def _sentence(words: str) -> str:
+    told = words[0].upper() + words[1:]
+    return told if told[-1] in ".!?…" else f"{told}."
 
 
 def _is_procedure(text: str) -> bool:
@@ -225,6 +356,24 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         summaries=tuple(dict.fromkeys(details.get("summaries", ()))),
         memories=tuple(MemoryId(each) for each in dict.fromkeys(details.get("memories", ()))),
         pinned=bool(details.get("pinned", False)),
+    )
+
+
+def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> MemoryDraft:
+    """The draft of a part of a text: what the whole was given, with the slot and the time of the part."""
+    guess = part.guess
+    timed = "at" in details or whole.until is not None
+    return replace(
+        whole,
+        text=part.text,
+        kind=guess.kind,
+        at=whole.at if timed else _told_time(part.text, guess.kind, whole.recorded),
+        confidence=float(details.get("confidence", 0.8 if guess.earnest else 0.3)),
+        subject=guess.subject,
+        attribute=guess.attribute,
+        value=guess.value,
+        against=guess.against,
+        why=part.text if guess.against else "",
     )
 
 

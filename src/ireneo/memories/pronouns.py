@@ -56,8 +56,9 @@ def _relation_terms() -> dict[str, str]:
 class Antecedents:
     """The people mentioned so far in a message, or else in the one before it."""
 
-    def __init__(self, known: Sequence[Record], before: str) -> None:
-        """Know by which words those are told who have a name."""
+    def __init__(self, known: Sequence[Record], before: str, *, anyone: bool = False) -> None:
+        """Know by which words those are told who have a name; `anyone` who is named may be "he" or "she"."""
+        self._anyone = anyone
         self._sides = {
             each.value: side for each in known if each.attribute in relations() if (side := _side(each.text))
         }
@@ -87,7 +88,11 @@ class Antecedents:
         for who, theirs in self._mentions(text, names):
             said[who] = said.get(who) or theirs
         fits = [who for who, theirs in said.items() if theirs in ("", side)]
-        if len(fits) != 1 or not said[fits[0]] or (language != "de" and _may_be_somebody(text, names, said)):
+        if (
+            len(fits) != 1
+            or not (said[fits[0]] or self._anyone)
+            or (language != "de" and _may_be_somebody(text, names, said))
+        ):
             return None
         return fits[0]
 
