@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ireneo.lessons.commands import command_in, shell_steps
 from ireneo.lessons.needles import said, texts
+from ireneo.lessons.searches import WHOLE, is_whole, place_of_tool, places_of_steps
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
@@ -200,6 +201,8 @@ class _Piece(Struct, frozen=True, kw_only=True):
     """Empty: it is no shell's."""
     several: frozenset[str] = frozenset()
     """The arguments that hold several items; `NOTHING` for a command without arguments but flags."""
+    place: str | None = None
+    """The folder that it searches as a whole, empty for where it is; None where it does not."""
 
 
 class _CallRead:
@@ -226,15 +229,17 @@ class _CallRead:
     def _of_tool(self) -> _Piece:
         given = self._arguments
         changes = self.tool.lower() in _CHANGING
-        several = frozenset[str]()
+        several, place = frozenset[str](), None
         if isinstance(given, Mapping):
+            place = place_of_tool(self.tool, given)
             changes = changes or not _CHANGES.isdisjoint(given)
             several = frozenset(name for name, value in given.items() if isinstance(value, list) and len(value) > 1)
             # Text that is written into a file names nothing.
             given = {name: value for name, value in given.items() if name not in _CHANGES}
         short = [text for text in texts(given) if len(text) <= _SHORT and "\n" not in text]
         words = tuple(word for text in short for word in dict.fromkeys((text, *parted(text))))
-        return _Piece(names=(self.tool,), words=words, writes=tuple(short) if changes else (), several=several)
+        writes = tuple(short) if changes else ()
+        return _Piece(names=(self.tool,), words=words, writes=writes, several=several, place=place)
 
 
 _SHORT = 1_000
@@ -247,7 +252,9 @@ _CHANGING = frozenset("edit write multiedit notebookedit apply_patch write_file 
 
 
 def _of_command(command: str) -> Iterator[_Piece]:
-    for step in shell_steps(command):
+    steps = shell_steps(command)
+    places = {id(step): place for step, place in places_of_steps(steps)}
+    for step in steps:
         program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
         # A quoted word with blanks is a text, and has no flags.
         words = tuple(word for each in step.words for word in ((each,) if " " in each else parted(each)))
@@ -262,6 +269,7 @@ def _of_command(command: str) -> Iterator[_Piece]:
             writes=writes,
             program=program or " ",
             several=frozenset((NOTHING,)) if bare else frozenset(),
+            place=places.get(id(step)),
         )
 
 
@@ -301,7 +309,9 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
         return False
     if not all(_follow(parted(words), piece.words) for words in trap.words):
         return False
-    if trap.given and trap.given not in piece.several:
+    if trap.given == WHOLE and not is_whole(piece.place, trap.projects):
+        return False
+    if trap.given and trap.given != WHOLE and trap.given not in piece.several:
         return False
     if not trap.path:
         return bool(trap.command or trap.words or trap.tool)

@@ -258,7 +258,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
             return True  # The next run will look for the file under the same wrong name.
         tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
         return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-    return runs >= TWICE
+    return runs >= TWICE or any(PROVEN in each.conditions for each in observations)
 
 
 def is_in_sight(observations: Sequence[Observation]) -> bool:
@@ -523,7 +523,7 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
     trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
     # That the program worked without the words that step into it says nothing.
-    narrow = trigger is not None and bool(trigger.words or trigger.path or trigger.given)
+    narrow = trigger is not None and ENDS_IN in record.cue and bool(trigger.words or trigger.path or trigger.given)
     cues = (record.cue,) if narrow else cues_to_read(record.cue)
     standing = standing_of([one for cue in cues for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:

@@ -67,6 +67,10 @@ ASKED = "<asked> "
 """Prefix of the cues of wishes that users express again and again."""
 REFUSED = "<refused> "
 """Prefix of the cues of commands that users refused."""
+FLOODS = "<flood> "
+"""Prefix of the cues of folders that flood searches: ``<flood> Grep: node_modules``."""
+SEARCHED = "<searched> "
+"""Prefix of the cues that count how often a program searched a whole project."""
 _FAULT_WORDS = {
     ANY: "any error",
     FOUND_NOTHING: "found nothing",
@@ -100,6 +104,8 @@ _MARKS = lazy_re(r"^<[a-z]+> ")
 
 def occasion_of(cue: str) -> str:
     """The claim whose observations count how often another could have shown: of an error the program's, else itself."""
+    if cue.startswith(FLOODS):
+        return f"{SEARCHED}{cue.removeprefix(FLOODS).partition(': ')[0]}"
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, findings, noted_claims
+from ireneo.lessons.floods import floods
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
@@ -40,6 +41,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         *findings(material, run, said, told),
         *demands(material, run),
         *facts(material, run, said),
+        *floods(material, run),
     ]
 
 
