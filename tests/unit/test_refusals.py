@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.material import run
+from tests.golden.material import run, step
 from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
@@ -111,3 +111,22 @@ def test_the_line_that_refuses_comes_before_one_that_only_names_it() -> None:
     assert named_in(lines, ("--alll",)) == "rows: unknown option --alll"
     assert named_in(lines, ("--all",)) == "usage: rows [--all]"
     assert named_in(lines, ("--kind",)) == ""
+
+
+def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
+    error = (
+        "File content (25908 tokens) exceeds maximum allowed tokens (25000). Please use offset and limit parameters."
+    )
+    given = {"file_path": "/srv/ledger/core/rows.py"}
+    tried = step("", "Read", given, error, True)
+    again = step("", "Read", {**given, "offset": 1, "limit": 90}, "a = 1", False)
+    seen = observations(a_run(tried, again))["Read ⇒ <any> → with:limit offset for core/rows.py"][0]
+    assert seen.way_out == "give it `limit` and `offset` for `core/rows.py`"
+    assert worth_telling([seen])
+    found = trap_of(lesson_of(seen), {seen.cue: [seen]})
+    assert found is not None
+    assert advice([found], "Read", given, SessionSoFar, project="ledger") is not None
+    assert advice([found], "Read", {**given, "limit": 40}, SessionSoFar, project="ledger") is None
+    assert advice([found], "Read", {"file_path": "/srv/ledger/core/days.py"}, SessionSoFar, project="ledger") is None
+    other = step("", "Read", {**given, "mode": "fast"}, "a = 1", False)
+    assert not [cue for cue in observations(a_run(tried, other)) if "with:" in cue]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.words import sentences, terms
-from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import (
     TICKED,
     Reason,
@@ -38,7 +36,7 @@ from ireneo.lessons.observe import (
     plain_name,
 )
 from ireneo.lessons.refusals import is_unknown
-from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
+from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import LONGEST_SAID, SAID_AFTER, place_of, quote
 from ireneo.log.message import Message, MessageId
@@ -231,9 +229,6 @@ def _demanding(said: str) -> Iterator[str]:
                 yield sentence
 
 
-PLACE = "<place>"
-PLACES = 3
-"""Parts of a path that are shown of a file."""
 _SERVES = (
     ("formatter", lazy_re(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier|black)(?![\w-])")),
     (
@@ -251,22 +246,13 @@ _PURPOSES = {"integration": "integration tests"}
 """A purpose in words, where that is not its code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after what it does."""
-_MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
-_SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
-_FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
-_PASSING = ("/tmp/", "/var/folders/", "/node_modules/", "/.claude/", "tool-results")
-_SOON = 8
-_ENDINGS = tuple(
-    frozenset(each.split()) for each in ("yml yaml", "js jsx ts tsx mjs cjs", "md mdx rst txt", "cfg ini toml conf")
-)
-"""File extensions that are easily confused."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
 
 
-def facts(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
+def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    own = [*_commands(material, run), *_files(material, run, said)] if material.project else []
+    own = _commands(material, run) if material.project else ()
     return [*own, *_not_enough(material, run)]
 
 
@@ -342,79 +328,6 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}", shown))
 
 
-def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Iterable[Observation]:
-    """Files that were looked for at a wrong place or under a wrong name, and found at another."""
-    messages = {message.id: message for message in material.messages}
-    for place, failed in enumerate(run):
-        sought = _sought(failed)
-        if not sought:
-            continue
-        later = run[place + 1 : place + 1 + _SOON]
-        found = next(((each, path) for each in later for path in _read_in(each) if _is_meant(sought, path)), None)
-        if found is None or any(mark in path for mark in _PASSING for path in (sought, found[1])):
-            continue
-        each, path = found
-        name, other = _end(sought, 1), _end(path, 1)
-        missing, lies = _end(sought, 1 if name != other else 2), _end(path, 1 if name != other else PLACES)
-        if lies.endswith(missing) or missing.endswith(lies):
-            continue
-        if names_thing(failed.step.output, lies):
-            continue  # The failure names the file itself.
-        spoken = said.between(place_of(messages, failed), place_of(messages, each) + SAID_AFTER)
-        why = next(
-            (one for one in spoken if one.firm and names_thing(one.text, other) and not speaks_of_code(one.text)), None
-        )
-        way = f"use `{lies}`"
-        seen = _fact(
-            material,
-            f"{PLACE} {missing}: {lies}",
-            [failed, each],
-            1,
-            f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else ""),
-            (f"place of {missing}", lies),
-            (why.message,) if why else (),
-        )
-        trigger = Trigger(path=missing, unless=(lies,))
-        yield replace(seen, way_out=way, why=why.text if why else "", trigger=trigger) if seen.text else seen
-
-
-def _sought(failed: TriedCall) -> str:
-    """The one file that a call asked for and that does not exist."""
-    if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
-        return ""
-    paths = [failed.path] if failed.path else _files_of(failed)
-    named = [path for path in paths if not failed.shell or path in failed.step.output]
-    return named[0] if len(named) == 1 and "." in _end(named[0], 1) else ""
-
-
-def _read_in(each: TriedCall) -> Sequence[str]:
-    if not each.worked or each.step.action.kind != "read":
-        return ()
-    return [each.path] if each.path else _files_of(each)
-
-
-def _files_of(each: TriedCall) -> list[str]:
-    """The arguments of a command that shows files."""
-    step = main_step(each.command_line) if each.shell else None
-    if step is None or step.name not in _SHOWS:
-        return []
-    return [word for word in step.words[1:] if _FILE.fullmatch(word)]
-
-
-def _is_meant(sought: str, path: str) -> bool:
-    """Whether a file has the name that was looked for, apart from its extension or case."""
-    one, other = _end(sought, 1).lower(), _end(path, 1).lower()
-    if path == sought or not other:
-        return False
-    stem, ending = one.rpartition(".")[0], one.rpartition(".")[2]
-    alike = stem == other.rpartition(".")[0] and any({ending, other.rpartition(".")[2]} <= kin for kin in _ENDINGS)
-    return one == other or (bool(stem) and alike)
-
-
-def _end(path: str, parts: int) -> str:
-    return "/".join(path.rstrip("/").split("/")[-parts:])
-
-
 def _fact(
     material: RunMaterial,
     about: str,
@@ -422,11 +335,9 @@ def _fact(
     held: int,
     text: str,
     slot: tuple[str, str],
-    said: tuple[MessageId, ...] = (),
 ) -> Observation:
     messages = {message.id: message for message in material.messages}
-    sources = cited_sources((*said, *(name for each in seen[-4:] for name in each.step.sources)), messages)
-    failed = [each for each in seen if not each.worked]
+    sources = cited_sources((name for each in seen[-4:] for name in each.step.sources), messages)
     attribute, value = slot
     return Observation(
         cue=f"{material.project} {about}",
@@ -435,12 +346,11 @@ def _fact(
         project=material.project,
         at=max((each.at for each in seen if each.at is not None), default=None),
         held=held,
-        broke=len(seen) - held if held < len(seen) and not about.startswith(PLACE) else 0,
+        broke=max(len(seen) - held, 0),
         text=text if held and is_supported(text, sources, messages) else "",
         task_type=seen[-1].step.action.kind,
         conditions={"subject": material.project, "attribute": f"{attribute}: {value}", "value": value},
         sources=sources,
-        tokens=sum(each.tokens for each in failed) if about.startswith(PLACE) else 0,
     )
 
 

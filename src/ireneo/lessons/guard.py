@@ -59,7 +59,7 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def needle(self) -> str:
         """A word that every call which steps into it contains."""
-        named = self.command or self.path.rsplit("/", 1)[-1] or next(iter(self.words), "") or self.tool
+        named = self.command or self.path.rstrip("/").rsplit("/", 1)[-1] or next(iter(self.words), "") or self.tool
         return next(reversed(named.split()), "")
 
 
@@ -326,8 +326,10 @@ def _begins(name: str, command: str) -> bool:
 
 
 def _ends(path: str, end: str) -> bool:
-    """Whether a path ends with the path `end`."""
+    """Whether a path ends with the path `end`, or lies in it, if that is a folder: with a slash behind it."""
     bare = end.removeprefix("./").lstrip("/")
+    if bare.endswith("/"):
+        return f"/{bare}" in f"/{path}/"
     return bool(bare) and (path == bare or path.endswith(f"/{bare}"))
 
 

@@ -25,6 +25,7 @@ from ireneo.lessons.observe import (
     ENDS_IN,
     EXPLAINED,
     GOT_OVER,
+    PLACE,
     REFUSED,
     claim_words,
     is_statistic,
@@ -253,12 +254,16 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return runs >= TWICE or bool(best.why)
     if is_statistic(best.cue):
         return False  # A failure without a way out helps nobody.
+    proven = any(PROVEN in each.conditions for each in observations)
     if best.category == "factual":
-        if _is_other_ending(best):
-            return True  # The next run will look for the file under the same wrong name.
-        tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
-        return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-    return runs >= TWICE or any(PROVEN in each.conditions for each in observations)
+        # The next run will look for the file under the same wrong name.
+        return _is_other_ending(best) or proven or bool(best.why) or runs >= TWICE or _is_costly(observations)
+    return runs >= TWICE or proven
+
+
+def _is_costly(observations: Sequence[Observation]) -> bool:
+    tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
+    return tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
 
 
 def is_in_sight(observations: Sequence[Observation]) -> bool:
@@ -272,7 +277,7 @@ def is_in_sight(observations: Sequence[Observation]) -> bool:
         return False
     if best.cue.startswith(DEMANDED) or any(IN_SIGHT in each.conditions for each in held):
         return not _is_stuck(held)
-    return _is_other_ending(best) and not best.why and len(held) < TWICE
+    return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
 
 
 def _is_other_ending(seen: Observation) -> bool:

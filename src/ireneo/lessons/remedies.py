@@ -223,6 +223,8 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
             return None
         # Without what it is about it was another call.
         return _argument_named(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
+    if changed == sorted(added) and 0 < len(added) <= _MOST_ADDED:
+        return _asked_for(failed, again, changed)
     if len(changed) == 1 and (several := _several(given.get(changed[0]))) and not _several(then.get(changed[0])):
         return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
@@ -257,6 +259,29 @@ def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str =
         tries=(failed, again),
         worked=again.worked,
         trigger=Trigger(tool=failed.tool, words=(name,), unless=(right,) if right else ()),
+    )
+
+
+_MOST_ADDED = 3
+_SHOWN_PARTS = 2
+"""Parts of a path that are shown of a file."""
+
+
+def _asked_for(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Remedy | None:
+    """The same call with arguments that its refusal asks for: a file is too large to be read at once."""
+    if not again.worked or not all(names_thing(failed.step.output, name) for name in names):
+        return None
+    file = "/".join(failed.path.split("/")[-_SHOWN_PARTS:])
+    of_file = f" for `{file}`" if file else ""
+    said = " and ".join(f"`{name}`" for name in names)
+    return Remedy(
+        label=f"with:{' '.join(names)}{of_file.replace('`', '')}",
+        words=f"give it {said}{of_file}",
+        names=tuple(names),
+        wrong=tuple(names),
+        tries=(failed, again),
+        worked=True,
+        trigger=Trigger(tool=failed.tool, path=file, unless=tuple(names)),
     )
 
 

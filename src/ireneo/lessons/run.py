@@ -289,7 +289,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "10"
+LEARNER = "11"
 """The version of the rules of learning: after a change all runs are learned from again."""
 
 
@@ -353,7 +353,7 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     words: tuple[str, ...] = ()
     """Flags or arguments of the command: ``--no-verify``."""
     path: str = ""
-    """The end of the path among the arguments."""
+    """The end of the path among the arguments; a folder with a slash behind it: a path in it."""
     given: str = ""
     """An argument with several items; `ireneo.lessons.guard.NOTHING`: the command has no arguments but flags."""
     unless: tuple[str, ...] = ()

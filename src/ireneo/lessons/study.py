@@ -18,6 +18,7 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, findings, noted_claims
 from ireneo.lessons.floods import floods
+from ireneo.lessons.places import places
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
@@ -40,7 +41,8 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         *fixes_of_errors(material, {message.id: message for message in material.messages}, run),
         *findings(material, run, said, told),
         *demands(material, run),
-        *facts(material, run, said),
+        *facts(material, run),
+        *places(material, run, said),
         *floods(material, run),
     ]
 

@@ -21,9 +21,9 @@ from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
-from ireneo.lessons.findings import PLACES
 from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
+from ireneo.lessons.places import PLACES
 from ireneo.lessons.run import HEARD_AS, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.log.calls import was_refused, was_stopped

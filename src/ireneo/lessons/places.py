@@ -1,0 +1,239 @@
+"""Observe paths that are not there: a file or folder sought in a wrong place or under a wrong name, and where it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+
+from ireneo.lessons.commands import main_step
+from ireneo.lessons.explanations import Reason, Said, names_thing, speaks_of_code
+from ireneo.lessons.observe import PLACE, cited_sources, is_supported
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.shell import RunMaterial, TriedCall
+from ireneo.lessons.traps import PROVEN, SAID_AFTER, place_of, quote
+from ireneo.patterns import lazy_re
+
+PLACES = 3
+"""Parts of a path that are shown of a file."""
+SOON = 8
+"""Calls among which the right path is looked for."""
+_MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
+_SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
+_FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
+_PASSING = ("/tmp/", "/var/folders/", "/node_modules/", "/.claude/", "tool-results")
+_ENDINGS = tuple(
+    frozenset(each.split()) for each in ("yml yaml", "js jsx ts tsx mjs cjs", "md mdx rst txt", "cfg ini toml conf")
+)
+"""File extensions that are easily confused."""
+_A_TEST = lazy_re(r"test|spec", re.I)
+_LEAST_ALIKE = 4
+"""Letters with which two names begin that are alike."""
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    """A path that is not there, and the right one."""
+
+    calls: tuple[TriedCall, ...]
+    """Those that show it, the one that found it last."""
+    missing: str
+    lies: str
+    """Both as they are shown."""
+    folder: bool = False
+    """It is a folder, and whatever would be in it is not there."""
+    proven: bool = False
+    """The two paths differ by a folder, or are alike: once is proof."""
+
+
+def places(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
+    """The paths that a run sought in vain, and where it found what it sought."""
+    if not material.project:
+        return []
+    lost = [(at, path, folder) for at, each in enumerate(run) for path, folder in _sought(each) if _stays(path, run)]
+    found = [*_folders(run, lost), *(each for at, path, folder in lost if not folder for each in _files(run, at, path))]
+    out: dict[str, Observation] = {}
+    for each in found:
+        if any(mark in path for mark in _PASSING for path in (each.missing, each.lies)):
+            continue
+        seen = _observation(material, each, _why(material, each, said))
+        if seen is not None:
+            out.setdefault(seen.cue, seen)
+    return list(out.values())
+
+
+def _sought(failed: TriedCall) -> Iterator[tuple[str, bool]]:
+    """The one path that a call asked for and that does not exist, and whether it is a folder."""
+    if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
+        return
+    paths = [failed.path] if failed.path else _files_of(failed)
+    named = [path for path in paths if not failed.shell or path in failed.step.output]
+    if len(named) != 1 or any(mark in named[0] for mark in _PASSING):
+        return
+    folder = "." not in _end(named[0], 1)
+    # A command may be somewhere else: that says nothing about a folder.
+    if not folder or (failed.step.action.kind == "search" and not failed.shell and named[0] in failed.step.output):
+        yield named[0].rstrip("/"), folder
+
+
+def _stays(path: str, run: Sequence[TriedCall]) -> bool:
+    """Whether a path is missing in the whole run: it is neither made nor found."""
+    worked = (each for each in run if each.worked)
+    # A pattern that finds nothing works as well.
+    met = (each.path or each.step.action.subject for each in worked if each.path or each.step.action.kind != "search")
+    return not any(each == path or each.startswith(f"{path}/") for each in met)
+
+
+def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) -> Iterator[_Found]:
+    """Folders that are not there: what was sought in them lies around them."""
+    for at, path, folder in lost:
+        above, name = path.rpartition("/")[0], _end(path, 1)
+        later = [each for each in run[at + 1 : at + 1 + SOON] if folder and above and each.worked and each.path]
+        elsewhere = next((each for each in later if f"/{name}/" in f"/{each.path}/"), None)
+        around = next((each for each in later if _lies_in(each.path, above)), None)
+        if elsewhere is not None:
+            there = f"{f'/{elsewhere.path}/'.partition(f'/{name}/')[0].removeprefix('/')}/{name}"
+            calls, proven = (run[at], elsewhere), _by_a_folder(path, there)
+            yield _Found(calls=calls, missing=_end(path, 2), lies=_end(there, PLACES), folder=True, proven=proven)
+        elif around is not None:
+            yield _Found(calls=(run[at], around), missing=_end(path, 2), lies=_end(above, 2), folder=True, proven=True)
+    files: dict[str, list[tuple[int, str]]] = {}
+    for at, path, folder in lost:
+        if not folder:
+            files.setdefault(path.rpartition("/")[0], []).append((at, path))
+    for home, several in files.items():
+        if len({path for _, path in several}) < 2 or not _stays(home, run):
+            continue
+        above = home.rpartition("/")[0]
+        wanted = {f"{above}/{_end(path, 1)}" for _, path in several}
+        if found := next((each for each in run[several[0][0] :] if each.worked and each.path in wanted), None):
+            shown = (*(run[at] for at, _ in several[:2]), found)
+            yield _Found(calls=shown, missing=_end(home, 2), lies=_end(above, 2), folder=True, proven=True)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    """Whether a path is in a folder, which may be named from another root."""
+    return f"/{folder.strip('/')}/" in f"/{path}/"
+
+
+def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
+    """The place of a file, or its name: the next one that is read and may be meant."""
+    later = run[at + 1 : at + 1 + SOON]
+    read = [(each, path) for each in later for path in _read_in(each)]
+    found = next(((each, path) for each, path in read if _is_meant(sought, path)), None)
+    found = found or next(((each, path) for each, path in read if _is_alike(sought, path)), None)
+    if found is None:
+        return
+    each, path = found
+    name, other = _end(sought, 1), _end(path, 1)
+    beside = name != other and not _is_meant(sought, path)
+    missing = _end(sought, 1 if name != other and not beside else 2)
+    lies = _end(path, 2 if beside else 1 if name != other else PLACES)
+    # A path that only says more of the same is no other place, and one that the failure names is no secret.
+    same = lies.endswith(missing) or missing.endswith(lies)
+    if not same and not names_thing(run[at].step.output, lies):
+        proven = beside or (name == other and _by_a_folder(sought, path))
+        yield _Found(calls=(run[at], each), missing=missing, lies=lies, proven=proven)
+
+
+def _read_in(each: TriedCall) -> Sequence[str]:
+    if not each.worked or each.step.action.kind != "read":
+        return ()
+    return [each.path] if each.path else _files_of(each)
+
+
+def _files_of(each: TriedCall) -> list[str]:
+    """The arguments of a command that shows files."""
+    step = main_step(each.command_line) if each.shell else None
+    if step is None or step.name not in _SHOWS:
+        return []
+    return [word for word in step.words[1:] if _FILE.fullmatch(word)]
+
+
+def _is_meant(sought: str, path: str) -> bool:
+    """Whether a file has the name that was looked for, apart from its extension or case."""
+    one, other = _end(sought, 1).lower(), _end(path, 1).lower()
+    if path == sought or not other:
+        return False
+    stem, ending = one.rpartition(".")[0], one.rpartition(".")[2]
+    alike = stem == other.rpartition(".")[0] and any({ending, other.rpartition(".")[2]} <= kin for kin in _ENDINGS)
+    return one == other or (bool(stem) and alike)
+
+
+def _is_alike(sought: str, path: str) -> bool:
+    """Whether a file of the same folder has a name like the one that was looked for: `clean_test.go`."""
+    (home, _, one), (there, _, other) = sought.rpartition("/"), path.rpartition("/")
+    (stem, _, ending), (their, _, its) = one.rpartition("."), other.rpartition(".")
+    if "." in f"{stem}{their}":
+        return False  # `settings.local` is beside `settings`, and not instead.
+    if home != there or ending != its or bool(_A_TEST.search(one)) != bool(_A_TEST.search(other)):
+        return False
+    same = _shared(stem, their)
+    return same >= _LEAST_ALIKE or same == min(len(stem), len(their))
+
+
+def _by_a_folder(sought: str, path: str) -> bool:
+    """Whether two paths of one name differ only by a folder that one of them has and the other has not."""
+    one, other = sought.split("/"), path.split("/")
+    front = _shared(one, other)
+    back = _shared(one[front:][::-1], other[front:][::-1])
+    left, come = len(one) - front - back, len(other) - front - back
+    return back > 0 and left + come == 1
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of parts with which both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _end(path: str, parts: int) -> str:
+    return "/".join(path.rstrip("/").split("/")[-parts:])
+
+
+def _why(material: RunMaterial, found: _Found, said: Said) -> Reason | None:
+    """The sentence in which the agent says where the file is."""
+    messages = {message.id: message for message in material.messages}
+    first, last = place_of(messages, found.calls[0]), place_of(messages, found.calls[-1])
+    name = _end(found.lies, 1)
+    spoken = said.between(first, last + SAID_AFTER)
+    return next(
+        (one for one in spoken if one.firm and names_thing(one.text, name) and not speaks_of_code(one.text)), None
+    )
+
+
+def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Observation | None:
+    messages = {message.id: message for message in material.messages}
+    names = [name for each in found.calls for name in each.step.sources]
+    sources = cited_sources((*((why.message,) if why else ()), *names), messages)
+    way = f"look in `{found.lies}`" if found.folder else f"use `{found.lies}`"
+    text = f"`{found.missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
+    if not is_supported(text, sources, messages):
+        return None
+    calls = found.calls
+    return Observation(
+        cue=f"{material.project} {PLACE} {found.missing}: {found.lies}",
+        category="factual",
+        session=material.session,
+        project=material.project,
+        at=max((each.at for each in calls if each.at is not None), default=None),
+        held=1,
+        text=text,
+        task_type=calls[-1].step.action.kind,
+        conditions={
+            "subject": material.project,
+            "attribute": f"place of {found.missing}: {found.lies}",
+            "value": found.lies,
+            **({PROVEN: "yes"} if found.proven else {}),
+        },
+        way_out=way,
+        why=why.text if why else "",
+        trigger=Trigger(path=f"{found.missing}/" if found.folder else found.missing, unless=_unless(found)),
+        sources=sources,
+        tokens=sum(each.tokens for each in calls if not each.worked),
+    )
+
+
+def _unless(found: _Found) -> tuple[str, ...]:
+    # That the folder around it was searched is no sign that somebody knows it.
+    return () if found.folder else (found.lies,)

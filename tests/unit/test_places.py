@@ -1,0 +1,106 @@
+"""Paths that are not there: a folder too many or too few, a name beside, a folder that nothing lies in."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.material import read, run, step
+from tests.unit.guarded import lesson_of
+from tests.unit.lesson_runs import a_run, observations
+
+from ireneo.lessons.guard import SessionSoFar, Trap, advice
+from ireneo.lessons.lessons import is_in_sight, trap_of, worth_telling
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.log.message import Draft
+
+GONE = "<tool_use_error>File does not exist.</tool_use_error>"
+
+
+def lost(path: str) -> list[Draft]:
+    return step("", "Read", {"file_path": path}, GONE, True)
+
+
+def grep(path: str, *, missing: bool = False) -> list[Draft]:
+    output = f"<tool_use_error>Path does not exist: {path}</tool_use_error>" if missing else f"{path}/rows.py:3: lease"
+    return step("", "Grep", {"pattern": "lease", "path": path}, output, missing)
+
+
+def places(*drafts: list[Draft], session: str = "run") -> dict[str, Observation]:
+    seen = observations(a_run(*drafts, session=session))
+    return {cue.partition("<place> ")[2]: each for cue, (each,) in seen.items() if "<place>" in cue}
+
+
+def trap_from(seen: Observation) -> Trap:
+    found = trap_of(lesson_of(seen), {seen.cue: [seen]})
+    assert found is not None
+    return found
+
+
+def test_a_folder_too_few_is_known_after_one_run_and_told_to_who_steps_into_it() -> None:
+    found = places(lost("/srv/ledger/core/test_rows.py"), read("/srv/ledger/core/tests/test_rows.py", "a = 1"))
+    (seen,) = found.values()
+    assert seen.text == "`core/test_rows.py` is not there: use `core/tests/test_rows.py`."
+    assert worth_telling([seen])
+    assert is_in_sight([seen])
+    assert not is_in_sight([seen, lesson_two(seen)])
+
+
+def lesson_two(seen: Observation) -> Observation:
+    return Observation(cue=seen.cue, category="factual", session="two", held=1, text=seen.text, trigger=seen.trigger)
+
+
+def test_a_name_like_the_one_that_was_sought() -> None:
+    found = places(
+        lost("/srv/ledger/log/logging.py"), run("ls log", "logger.py"), read("/srv/ledger/log/logger.py", "a")
+    )
+    assert list(found) == ["log/logging.py: log/logger.py"]
+    assert worth_telling(list(found.values()))
+
+
+@pytest.mark.parametrize(
+    ("sought", "then"),
+    [
+        ("/srv/ledger/log/lease.py", "/srv/ledger/log/rows.py"),
+        ("/srv/ledger/log/rows_test.go", "/srv/ledger/log/rows.go"),
+        ("/srv/ledger/settings.local.json", "/srv/ledger/settings.json"),
+        ("/srv/ledger/log/rows.py", "/srv/ledger/core/rowsets.py"),
+    ],
+    ids=["another name", "a test and what it tests", "one beside another", "another folder"],
+)
+def test_what_was_read_next_need_not_be_what_was_sought(sought: str, then: str) -> None:
+    assert not places(lost(sought), read(then, "a = 1"))
+
+
+def test_what_the_run_makes_is_not_missing() -> None:
+    made = step("", "Write", {"file_path": "/srv/ledger/log/logging.py", "content": "import rows"}, "Created.")
+    assert not places(lost("/srv/ledger/log/logging.py"), read("/srv/ledger/log/logger.py", "a"), made)
+
+
+def test_a_folder_that_is_not_there() -> None:
+    found = places(grep("/srv/ledger/core/commands", missing=True), grep("/srv/ledger/core"))
+    (seen,) = found.values()
+    assert seen.text == "`core/commands` is not there: look in `ledger/core`."
+    assert seen.trigger == Trigger(path="core/commands/")
+    trap = trap_from(seen)
+
+    def told(tool: str, given: dict[str, object]) -> bool:
+        return advice([trap], tool, given, SessionSoFar, project="ledger") is not None
+
+    assert told("Read", {"file_path": "/srv/ledger/core/commands/rows.py"})
+    assert told("Grep", {"path": "core/commands", "pattern": "lease"})
+    assert told("Bash", {"command": "cat core/commands/rows.py"})
+    assert not told("Read", {"file_path": "/srv/ledger/core/commands.py"})
+    assert not told("Bash", {"command": "ls core/commands"})
+
+
+def test_a_folder_of_which_two_files_were_sought_in_vain() -> None:
+    drafts = [*lost("/srv/ledger/core/commands/rows.py"), *lost("/srv/ledger/core/commands/days.py")]
+    found = places(drafts, read("/srv/ledger/core/days.py", "a = 1"))
+    assert "core/commands: ledger/core" in found
+    there = places(drafts, read("/srv/ledger/core/days.py", "a = 1"), read("/srv/ledger/core/commands/help.py", "a"))
+    assert "core/commands: ledger/core" not in there
+
+
+def test_a_folder_that_lies_elsewhere() -> None:
+    found = places(grep("/srv/ledger/e2e", missing=True), grep("/srv/ledger/core/e2e"))
+    assert list(found) == ["ledger/e2e: ledger/core/e2e"]
+    assert worth_telling(list(found.values()))
