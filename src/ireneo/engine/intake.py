@@ -40,6 +40,7 @@ from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
 from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Source
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -264,12 +265,21 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
             heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
+            last = before[-1] if before and heard and before[-1].role == "assistant" else None
             facts = said_facts(
-                said.text, speaker=said.speaker, role=said.role, at=said.at, before=heard, known=known.facts
+                said.text,
+                speaker=said.speaker,
+                role=said.role,
+                at=said.at,
+                before=heard,
+                known=known.facts,
+                asked=question_of(last.text) if last else "",
             )
             # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
             for fact in (fact for fact in facts if fact.attribute or not at_work):
                 piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
+                if fact.answers and last is not None:
+                    piece = replace(piece, messages=(last.message, *piece.messages))
                 settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled

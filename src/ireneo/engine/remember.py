@@ -21,7 +21,7 @@ from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session
 from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.predicates import next_statement, until_next_verb
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
@@ -242,7 +242,11 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
     if draft.attribute:
         known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
     here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
-    return replaced_by(draft, list(here.values()), often)
+    words = words_of(draft.text)
+    # Of a quotation each sentence ends what it says by itself.
+    said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]
+    over = (replaced_by(replace(draft, text=each), list(here.values()), often) for each in said)
+    return list({each.id: each for some in over for each in some}.values())
 
 
 def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:

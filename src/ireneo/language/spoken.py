@@ -45,6 +45,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     idle_states: Row = ()  # At the beginning of a predicate: a mood, a wish, small talk
     points: Row = ()  # Anywhere in a clause: it refers to something outside of it
     idle_anywhere: Row = ()  # Anywhere in a clause: it is about the conversation itself
+    offers: Row = ()  # At the beginning of an assistant's question: it offers to do something
+    wants_to_know: Row = ()  # Anywhere in a question: it asks for more than yes or no
     address: Row = ()  # Anywhere: it addresses the assistant
     own: Row = ()  # Anywhere: it is about the speaker, or people and things of theirs
     ailments: Row = ()  # Anywhere: an illness or injury, which the speaker has
@@ -148,6 +150,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     may_be_name: Row = ()  # Anywhere: what may be a `name`. Heeds case.
     states_behind: Set = frozenset()  # Words behind a shortened "has" that are no verb in the past
     reported: Row = ()  # Before the quotation in a memory that quotes the user
+    asked: Row = ()  # The question in a memory that quotes an answer
     clock: Row = ()  # Behind a number: it is a time of day
     ordinals: Row = ()  # Endings of ordinal numbers in figures
     definite: Row = ()  # Articles before one of several numbered things

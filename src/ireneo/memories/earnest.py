@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.predicates import predicate
@@ -43,11 +44,25 @@ class Statement(Struct, frozen=True, kw_only=True):
     """The message tells a story: what is said of others in it is made up."""
     how: bool = False
     """It says how something is done."""
+    asked: str = ""
+    """What is asked right before it, in whose light it is said."""
+    opened: str = ""
+    """The fragments right before it, which state nothing alone."""
+    joins: bool = False
+    """Nothing stands between it and the statement before it but what is asked."""
+
+
+class _Beside(Struct, frozen=True, kw_only=True):
+    """A piece of a sentence that states nothing."""
+
+    text: str
+    """What is asked or called out; empty of what was not meant in earnest."""
+    fragment: bool = False
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     """The statements of a message, in order; `before` are the messages before it, the newest last."""
-    text = _plain(text)
+    text = plain(text)
     if len(text) > LONGEST or _is_played(text, before):
         return
     if says("handed_over", text) and _is_pasted(text):
@@ -68,9 +83,19 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             said.append((sentence, language))
             if _is_joke(sentence):
                 said[-1] = ("", language)
+    beside: list[_Beside] | None = []
     for sentence, language in said:
-        if sentence:
-            yield from _of_sentence(sentence, language, made_up=made_up)
+        for piece in _of_sentence(sentence, language, made_up=made_up) if sentence else [_Beside(text="")]:
+            if isinstance(piece, Statement):
+                yield replace(
+                    piece,
+                    asked=" ".join(each.text for each in beside or () if not each.fragment),
+                    opened=" ".join(each.text for each in beside or () if each.fragment),
+                    joins=beside is not None,
+                )
+                beside = []
+            else:
+                beside = [*(beside or ()), piece] if piece.text else None
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -103,10 +128,10 @@ def _language(sentence: str, text: str) -> str:
 
 def is_earnest(text: str) -> bool:
     """Whether a text to be remembered is meant as true: not supposed, joked, played or quoted."""
-    plain = _plain(text)
-    if _is_played(plain, ()):
+    said = plain(text)
+    if _is_played(said, ()):
         return False
-    bare, quoted = _without_quotations(plain)
+    bare, quoted = _without_quotations(said)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
     return not _is_joke(bare) and not any(
@@ -114,7 +139,8 @@ def is_earnest(text: str) -> bool:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text without code and quoted lines, with plain apostrophes and blanks."""
     text = text.replace("’", "'").replace("\u00a0", " ").replace("‘", "'")
     return _BLANKS.sub(" ", _QUOTED_LINE.sub("", _FENCE.sub(" ", text)))
 
@@ -133,14 +159,17 @@ def _is_pasted(text: str) -> bool:
     return bool(after) and len(_WORDS.findall(without[after.start() if after else 0 :])) > 5
 
 
-def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement]:
+def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement | _Beside]:
     rows = cues(language)
     bare, quoted = _without_quotations(sentence)
     if quoted and len(_WORDS.findall(bare)) < 5:
+        yield _Beside(text="")
         return
     if rows.condition.match(bare):
         if rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
+        else:
+            yield _Beside(text="")
         return
     if (
         (rows.steps.search(bare) or rows.failed.search(bare)) and "?" not in bare and not rows.supposed.search(bare)
@@ -150,20 +179,26 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     pieces = list(_clauses(bare, rows))
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
-        if asked and at == len(pieces) - 1:
-            continue
-        if rows.condition.match(piece) or (rows.asks.match(piece) and not rows.rules.match(piece)):
+        is_question = asked and at == len(pieces) - 1
+        if rows.condition.match(piece) and not is_question:
             # What hangs on a condition is cut off; what was said before it stands.
-            if rows.condition.match(piece):
-                return
+            yield _Beside(text="")
+            return
+        if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
+            supposes = (rows.condition.match(piece), rows.supposed.search(piece), rows.hyperbole.search(piece))
+            yield _Beside(text="" if any(supposes) or rows.reported.search(piece) else piece)
             continue
         if _is_of_others(pieces, at, rows) or rows.supposed.search(piece) or (quoted and at == len(pieces) - 1):
+            yield _Beside(text="")
             continue
         if rows.hyperbole.search(piece):
+            yield _Beside(text="")
             continue
         text = _by_authority(_bare(piece, rows), rows)
         if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
             yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
+        else:
+            yield _Beside(text=piece, fragment=True)
 
 
 def _by_authority(text: str, rows: FactCues) -> str:

@@ -11,18 +11,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import either, of_language, topic
-from ireneo.language.moments import Moment, dated, moments, written_date
-from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
+from ireneo.language.moments import Moment, dated, moments
+from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
-from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives
+from ireneo.language.words import language_of_sentence
 from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import figures, says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.pronouns import Antecedents, names_of
+from ireneo.memories.quoting import (
+    SHORT,
+    answer_in,
+    belongs,
+    goes_on,
+    is_verbless,
+    joined,
+    opened,
+    quotation,
+    speaks_of_somebody,
+)
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.rivals import number_words
 from ireneo.patterns import lazy_re
 
 MOST = 40
@@ -32,10 +42,6 @@ _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _EDGES = " .!,;…"
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
-_TELLING_WORDS = 5
-"""Words from which on a statement says something without the sentences around it."""
-_LONGEST_PIECE = 14
-"""Words of a piece that goes on with what stands before it, at the most."""
 _SHORT_REMARK = 3
 """Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
 _TELLING_FRAGMENT = 4
@@ -82,6 +88,8 @@ class SaidFact(Struct, frozen=True, kw_only=True):
     adds: bool = False
     confidence: float = 0.7
     salience: float = 0.5
+    answers: bool = False
+    """It is told with the question that it answers."""
 
 
 def said_facts(
@@ -93,6 +101,7 @@ def said_facts(
     before: Sequence[str] = (),
     known: Sequence[Record] = (),
     anyone: bool = False,
+    asked: str = "",
 ) -> list[SaidFact]:
     """The facts that a message states in earnest, in order; none wherever it is not sure.
 
@@ -107,20 +116,22 @@ def said_facts(
     antecedents = Antecedents(known, " ".join(before[-2:]), anyone=anyone)
     clauses: list[Statement] = []
     quoted: _Quoted | None = None
+    answer = answer_in(text, asked) if asked and at else ""
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         facts = [
             replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
             for fact in reader.facts(statement)
         ]
-        alone = any(not fact.against for fact in facts) and not _is_verbless(said)
-        if quoted is not None and not alone and _goes_on(said):
-            quoted = quoted.with_more(said, reader)
-            found[quoted.key] = quoted.fact
+        news = [fact for fact in facts if not fact.against]
+        goes = (not news or is_verbless(said)) and goes_on(said)
+        # What is told of somebody by name stands alone.
+        goes = goes or (said is statement and all(_is_quoted(fact, statement) for fact in news))
+        if quoted is not None and goes and belongs(quoted.words, quoted.last, said):
+            quoted = quoted.with_more(said)
             facts = [fact for fact in facts if fact.against]
         else:
-            told = (fact for fact in facts if fact.text == reader.quoted(statement))
-            quoted = next((_Quoted.of(fact, statement) for fact in told), None)
+            quoted = _Quoted.of(facts, said, statement, answer, asked)
         if clauses and clauses[-1].sentence != statement.sentence:
             clauses = []
         clauses.append(statement)
@@ -130,7 +141,18 @@ def said_facts(
             found.setdefault(_key_of(fact), fact)
             if anyone and _NAME.fullmatch(fact.subject):
                 reader.names[fact.subject] = fact.subject
+        if quoted is not None:
+            found[quoted.key] = quoted.told(reader)
+    if answer and not any(fact.answers or fact.quote in answer for fact in found.values()):
+        fact = _answer(answer, asked, reader)
+        found = {_key_of(fact): fact, **found}
     return list(found.values())[:MOST]
+
+
+def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
+    """A fragment that says something with the question that it answers."""
+    text = quotation(answer, reader.who, reader.at, language_of_sentence(f"{asked} {answer}"), asked)
+    return SaidFact(text=text, quote=answer, kind="episodic", at=reader.at, confidence=0.6, salience=0.4, answers=True)
 
 
 def _key_of(fact: SaidFact) -> tuple[str, ...]:
@@ -138,39 +160,42 @@ def _key_of(fact: SaidFact) -> tuple[str, ...]:
 
 
 class _Quoted(Struct, frozen=True, kw_only=True):
-    """An event in the speaker's words, which may continue in the next sentence."""
+    """An event in the speaker's words, which may continue in the next statement."""
 
     fact: SaidFact
-    statement: Statement
+    words: str
+    last: Statement
+    """What was said last of it."""
     key: tuple[str, ...]
     """By which the event was found first."""
+    asked: str = ""
+    """The question that it answers."""
 
     @classmethod
-    def of(cls, fact: SaidFact, statement: Statement) -> _Quoted | None:
-        """The quotation; None of what fills a slot or only ends something."""
-        if fact.kind != "episodic" or fact.attribute or fact.against:
+    def of(
+        cls, facts: Sequence[SaidFact], said: Statement, statement: Statement, answer: str, asked: str
+    ) -> _Quoted | None:
+        """The quotation among the facts of a statement; None if all fill slots or only end something."""
+        fact = next((each for each in facts if _is_quoted(each, statement)), None)
+        if fact is None:
             return None
-        return cls(fact=fact, statement=statement, key=_key_of(fact))
+        answers = bool(answer) and (said.sentence == answer or answer in said.opened)
+        words = opened(said, answers=answers) if said.text == statement.text else statement.text
+        return cls(fact=fact, words=words, last=said, key=_key_of(fact), asked=asked if answers else "")
 
-    def with_more(self, said: Statement, reader: _FactReader) -> _Quoted:
-        """The same with a piece that tells nothing by itself."""
-        before = self.statement.text
-        joins = ", " if self.statement.sentence == said.sentence else " " if before[-1] in ".!?…" else ". "
-        more = said.text if "(" in said.text else said.text.replace(")", "")
-        statement = replace(said, text=f"{before}{joins}{more}")
-        return _Quoted(fact=replace(self.fact, text=reader.quoted(statement)), statement=statement, key=self.key)
+    def with_more(self, said: Statement) -> _Quoted:
+        """The same with what is said next."""
+        return replace(self, words=joined(self.words, self.last, said), last=said)
+
+    def told(self, reader: _FactReader) -> SaidFact:
+        """The event with all its words."""
+        text = quotation(self.words, reader.who, reader.at, self.last.language, self.asked)
+        return replace(self.fact, text=text, answers=bool(self.asked))
 
 
-def _goes_on(said: Statement) -> bool:
-    """Whether a piece that says nothing by itself adds a person, place or time to the one before it."""
-    rows, text = cues(said.language), said.text
-    if rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
-        return False
-    words = [word.casefold() for word in _WORDS.findall(text)]
-    if len(words) > _LONGEST_PIECE:
-        return False
-    known = set(words) & {*weekday_numbers(), *(word for word, number in number_words().items() if number != "1")}
-    return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
+def _is_quoted(fact: SaidFact, statement: Statement) -> bool:
+    """Whether a fact is an event in the words of a statement."""
+    return fact.kind == "episodic" and not (fact.attribute or fact.against) and words_of(fact.text) == statement.text
 
 
 def _without_rest(text: str, value: str, language: str) -> str:
@@ -183,12 +208,6 @@ def _without_rest(text: str, value: str, language: str) -> str:
     ends = [found.start()] if found else []
     ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
     return f"{text[: min(ends)]}." if ends else text
-
-
-def _is_verbless(statement: Statement) -> bool:
-    """Whether a piece has neither a subject nor a known verb; only for English."""
-    text = statement.text
-    return statement.language != "de" and predicate(text) is None and not _speaks_of_somebody(text, statement.language)
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
@@ -287,9 +306,9 @@ class _FactReader:
             return
         kind = self._worth(statement, said)
         count = len(_WORDS.findall(statement.text))
-        brief = count < _TELLING_WORDS and (said is None or said.tense == "present")
+        brief = count < SHORT and (said is None or said.tense == "present")
         brief = brief and not _TELLING.search(statement.text)
-        brief = brief and not (count > 3 and _speaks_of_somebody(statement.text, statement.language))
+        brief = brief and not (count > 3 and speaks_of_somebody(statement.text, statement.language))
         brief = brief and not cues(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
         light = of_language(Facts, "en").light
@@ -672,13 +691,7 @@ class _FactReader:
 
     def quoted(self, statement: Statement) -> str:
         """The statement in the speaker's words, with the day on which they were said."""
-        german, words = statement.language == "de", statement.text
-        if self.at is None:
-            return f"{self._who_german()} sagte: „{words}“" if german else f"{self.who} said: “{words}”"
-        day = written_date(self.at, "day", statement.language)
-        if german:
-            return f"Am {day} sagte {'der Nutzer' if self.who == 'The user' else self.who}: „{words}“"
-        return f"On {day} {'the user' if self.who == 'The user' else self.who} said: “{words}”"
+        return quotation(statement.text, self.who, self.at, statement.language)
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """The kind under which a statement without a slot is kept; None if it says nothing about the speaker."""
@@ -696,13 +709,13 @@ class _FactReader:
         ):
             return None
         own = bool(rows.own.search(text)) or (any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names))
-        of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
+        of_other = not statement.made_up and speaks_of_somebody(text, statement.language)
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
         elided = bool(said and said.subject == "") and count >= 3
         # "Three bedrooms and a garden in Oranmore": whoever writes so says it of themselves.
         tells = _TELLING.search(text) or rows.lasts_until.search(text)
         fragment = said is None and count >= _TELLING_FRAGMENT and tells is not None
-        fragment = fragment and not statement.made_up and not rows.asks.match(text) and _is_verbless(statement)
+        fragment = fragment and not statement.made_up and not rows.asks.match(text) and is_verbless(statement)
         # What was told of before is a matter of the speaker's: "so the Lanzarote money went on a suit".
         heard = statement.language != "de" and not statement.made_up and not rows.asks.match(text)
         heard = heard and not self.heard.isdisjoint(_NAMED.findall(f" {text}")) and count > _TELLING_FRAGMENT
@@ -762,23 +775,6 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     first = pieces[0].removeprefix(found["name"]).strip()
     first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
-
-
-def _speaks_of_somebody(text: str, language: str) -> bool:
-    """Whether a statement begins with a name and a verb."""
-    rows = cues(language)
-    found = rows.of_others.match(text)
-    if found and found["name"].casefold() not in no_names():
-        return True
-    named = _NAME.match(text)
-    if language == "de" or named is None or named[1].casefold() in no_names():
-        return False
-    words = [each.low for each in tokens(text)[:4]]
-    if words[0].endswith("'s") and len(words) > 2:
-        return True
-    words = words[1:]
-    verb = next((word for word in words if word not in of_language(Facts, "en").adverbs and word != "'s"), "")
-    return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
 
 
 def _fits(row: Predication, said: Predicate) -> bool:

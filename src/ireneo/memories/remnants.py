@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
-from ireneo.language.spoken import Facts
+from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import and_words, clause_words, says
@@ -47,7 +47,11 @@ def without(text: str, words: str) -> str | None:
         return None
     if own == text:
         left = left.replace(f"{_LEFT_OUT} ", "")
-    return text.replace(own, left) if own != text or left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
+    if own != text:
+        # What is left may answer nothing.
+        frame = text if left.startswith(own.split(" ", 1)[0]) else _asked().sub("", text, count=1)
+        return frame.replace(own, left)
+    return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
 
 
 def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
@@ -107,6 +111,12 @@ def _without_piece(own: str, over: set[str]) -> str | None:
             kept.append(f"{_LEFT_OUT} ")
     left = _END_LEFT_OUT.sub("", "".join(kept).strip()).rstrip(" ,;:")
     return left if telling(left) else None
+
+
+@from_data
+def _asked() -> re.Pattern[str]:
+    """A pattern for the question in a memory that quotes an answer."""
+    return lazy_re(either([each for code in LANGUAGES for each in of_language(Phrasing, code).asked]))
 
 
 @from_data

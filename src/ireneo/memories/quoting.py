@@ -1,0 +1,158 @@
+"""Quote what fills no slot together with what it belongs to, so that the line says what it is about.
+
+A quotation goes on as far as its message says more of the same: in the rest of its sentence, in pieces that point back
+or are too short to stand alone, in what is asked between. A short answer is quoted with the question that it answers.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ireneo.language.files import of_language
+from ireneo.language.moments import written_date
+from ireneo.language.predicates import predicate, tokens, verb_forms
+from ireneo.language.spoken import Facts
+from ireneo.language.times import weekday_numbers
+from ireneo.language.words import language_of_sentence, sentences
+from ireneo.memories.cues import cues, no_names, says
+from ireneo.memories.earnest import Statement, is_earnest, plain
+from ireneo.memories.endings import telling
+from ireneo.memories.rivals import number_words
+from ireneo.patterns import lazy_re
+
+MOST_WORDS = 40
+"""Words of a quotation of several pieces, at the most."""
+LONGEST_QUESTION = 25
+"""Words of a question that an answer is quoted with, at the most."""
+_LONGEST_ANSWER = 14
+"""Words of an answer that is told by its question."""
+_LONGEST_PIECE = 14
+"""Words of a piece that goes on with what stands before it, at the most."""
+SHORT = 5
+"""Words from which on a statement says something without the sentences around it."""
+_WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_FIGURE = lazy_re(r"\d")
+_TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
+_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
+
+
+def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
+    """What `who` said, with the day on which it was said, and what was asked before."""
+    if language == "de":
+        whom = "der Nutzer" if who == "The user" else who
+        answer = f"gefragt „{asked}“, " if asked else ""
+        if at is None:
+            return f"{'Der Nutzer' if who == 'The user' else who} sagte: „{words}“"
+        return f"Am {written_date(at, 'day', language)} {answer}sagte {whom}: „{words}“"
+    if at is None:
+        return f"{who} said: “{words}”"
+    whom = "the user" if who == "The user" else who
+    answer = f", asked “{asked}”," if asked else ""
+    return f"On {written_date(at, 'day', language)}{answer} {whom} said: “{words}”"
+
+
+def joined(text: str, last: Statement, said: Statement) -> str:
+    """A quotation, of which `last` was said last, with the statement after it, word for word."""
+    if last.sentence == said.sentence:
+        start = said.sentence.find(last.text) + len(last.text)
+        end = said.sentence.find(said.text, start)
+        return f"{text}{said.sentence[start:end] if end >= start else ', '}{said.text}"
+    more = f"{said.sentence.partition(said.text)[0]}{said.text}"
+    before = [piece for piece in (said.asked, said.opened) if piece and piece not in said.sentence]
+    for piece in (*before, more):
+        text = f"{text}{' ' if text[-1] in '.!?…' else '. '}{piece}"
+    return text
+
+
+def opened(said: Statement, *, answers: bool = False) -> str:
+    """A statement with the fragments right before it, if they tell something."""
+    fragments = said.opened
+    if not fragments or not (answers or len(_WORDS.findall(fragments)) > 1 or _FIGURE.search(fragments)):
+        return said.text
+    if not (telling(fragments) or _FIGURE.search(fragments)):
+        return said.text
+    start = said.sentence.find(fragments)
+    if start >= 0:
+        return said.sentence[start : said.sentence.find(said.text, start) + len(said.text)]
+    return f"{fragments}{' ' if fragments[-1] in '.!?…' else '. '}{said.text}"
+
+
+def goes_on(said: Statement) -> bool:
+    """Whether a piece that says nothing by itself adds a person, place or time to the one before it."""
+    rows, text = cues(said.language), said.text
+    if rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
+        return False
+    words = [word.casefold() for word in _WORDS.findall(text)]
+    if len(words) > _LONGEST_PIECE:
+        return False
+    known = set(words) & {*weekday_numbers(), *(word for word, number in number_words().items() if number != "1")}
+    return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
+
+
+def belongs(text: str, last: Statement, said: Statement) -> bool:
+    """Whether a statement says more of what a quotation is about, of which `last` was said last."""
+    rows = cues(said.language)
+    if not said.joins or len(_WORDS.findall(f"{text} {said.asked} {said.text}")) > MOST_WORDS:
+        return False
+    if rows.address.search(said.text) or rows.asks_within.match(said.text):
+        return False
+    if last.sentence == said.sentence:
+        return True
+    if said.asked:
+        # What follows a question may be about that.
+        return False
+    if is_short(said) or is_short(last):
+        return True
+    return bool(rows.refers.match(said.text) or rows.points.search(said.text) or rows.depends.match(said.text))
+
+
+def is_short(said: Statement) -> bool:
+    """Whether a piece has too few words to say what it is about, or no verb."""
+    return len(_WORDS.findall(said.text)) < SHORT or is_verbless(said)
+
+
+def is_verbless(statement: Statement) -> bool:
+    """Whether a piece has neither a subject nor a known verb; only for English."""
+    text = statement.text
+    return statement.language != "de" and predicate(text) is None and not speaks_of_somebody(text, statement.language)
+
+
+def speaks_of_somebody(text: str, language: str) -> bool:
+    """Whether a statement begins with a name and a verb."""
+    rows = cues(language)
+    found = rows.of_others.match(text)
+    if found and found["name"].casefold() not in no_names():
+        return True
+    named = _NAME.match(text)
+    if language == "de" or named is None or named[1].casefold() in no_names():
+        return False
+    words = [each.low for each in tokens(text)[:4]]
+    if words[0].endswith("'s") and len(words) > 2:
+        return True
+    words = words[1:]
+    verb = next((word for word in words if word not in of_language(Facts, "en").adverbs and word != "'s"), "")
+    return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
+
+
+def question_of(text: str) -> str:
+    """The question with which an assistant's message ends, if the user's life is asked about; else empty."""
+    last = list(sentences(text.strip().rsplit("\n", 1)[-1], small_opens=True))[-1:]
+    if not last or not last[0].endswith("?") or len(_WORDS.findall(last[0])) > LONGEST_QUESTION:
+        return ""
+    return "" if says("offers", last[0]) else last[0]
+
+
+def answer_in(text: str, asked: str) -> str:
+    """The short first sentence of a message that answers a question and tells something; else empty."""
+    first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
+    words = _WORDS.findall(first)
+    if not words or len(words) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
+        return ""
+    if not (telling(first) or _FIGURE.search(first)):
+        return ""
+    if len(words) == 1 and not (_FIGURE.search(first) or first[0].isupper() or says("wants_to_know", asked)):
+        # "Ya", "almost": what is so is only known from the question.
+        return ""
+    rows = cues(language_of_sentence(f"{asked} {first}"))
+    idle = rows.idle_anywhere.search(first) or rows.asks.match(first) or rows.reported.search(first)
+    return "" if idle else first

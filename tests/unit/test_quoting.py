@@ -1,0 +1,164 @@
+"""What fills no slot is quoted together with what it belongs to: its sentence, what points back to it, its question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.waiting import waited
+
+import ireneo
+from ireneo.memories.endings import words_of
+from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.quoting import answer_in, question_of
+
+AT = datetime(2024, 5, 14, 12, tzinfo=UTC)
+
+
+def quoted(text: str, asked: str = "") -> list[str]:
+    return [words_of(fact.text) for fact in events(text, asked)]
+
+
+def events(text: str, asked: str = "") -> Iterator[SaidFact]:
+    found = said_facts(text, speaker="user", at=AT, asked=asked)
+    return (fact for fact in found if fact.kind == "episodic" and not fact.against)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (
+            "My brother has a stall by the canal, my aunt helps him and the stairs are steep.",
+            "My brother has a stall by the canal, my aunt helps him and the stairs are steep.",
+        ),
+        (
+            "My sister keeps goats behind the church. They got in again.",
+            "My sister keeps goats behind the church. They got in again.",
+        ),
+        ("Unser Keller steht unter Wasser. Es ist die Pumpe.", "Unser Keller steht unter Wasser. Es ist die Pumpe."),
+    ],
+)
+def test_a_quotation_goes_on_word_for_word(text: str, whole: str) -> None:
+    assert quoted(text) == [whole]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My brother rows in the second boat. What time is it? It leaves at six from our pier.",
+        "My brother rows in the second boat. If I won the lottery I'd buy one. It leaves at six from our pier.",
+    ],
+)
+def test_a_quotation_ends_at_a_question_and_at_what_is_not_meant(text: str) -> None:
+    assert all("six" not in words for words in quoted(text) if "brother" in words)
+
+
+ANSWERS = (
+    ("What do you play?", "bass.", "On 14 May 2024, asked “What do you play?”, the user said: “bass.”"),
+    ("Did the insurance pay?", "1400.", "On 14 May 2024, asked “Did the insurance pay?”, the user said: “1400.”"),
+    (
+        "Welche Schule ist es denn?",
+        "die am Hafen, seit März",
+        "Am 14. Mai 2024 gefragt „Welche Schule ist es denn?“, sagte der Nutzer: „die am Hafen, seit März“",
+    ),
+)
+
+
+@pytest.mark.parametrize(("asked", "answer", "told"), ANSWERS)
+def test_a_short_answer_is_told_with_its_question(asked: str, answer: str, told: str) -> None:
+    assert [fact.text for fact in events(answer, asked)] == [told]
+    assert [fact.answers for fact in events(answer, asked)] == [True]
+    assert words_of(told) == answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Do you drive there?", "ya"),
+        ("What do you play?", "What do you mean?"),
+        ("Where do you live?", "If I were rich, in Monaco"),
+        ("Whose car is it?", "My boss says it's a Lada"),
+        ("What do you play?", "thank you"),
+    ],
+)
+def test_no_answer_is_read_where_nothing_is_stated(asked: str, answer: str) -> None:
+    assert answer_in(answer, asked) == ""
+
+
+def test_an_offer_asks_nothing_of_the_user() -> None:
+    assert question_of("Nice. Which year is the car?") == "Which year is the car?"
+    for text in (
+        "Done. Shall I make it softer?",
+        "Gern. Soll ein Datum hinein?",
+        "It is 12.",
+        "Is it?\nHere is the list.",
+    ):
+        assert question_of(text) == ""
+
+
+@waited
+async def test_an_answer_rests_on_the_question_too_and_is_erased_with_it() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        said = [
+            {"role": "user", "content": "How much is the oil?", "timestamp": "2024-05-14T12:00:00+00:00"},
+            {
+                "role": "assistant",
+                "content": "60. Which year is the car?",
+                "timestamp": "2024-05-14T12:00:01+00:00",
+            },
+            {"role": "user", "content": "the 2007 one", "timestamp": "2024-05-14T12:00:02+00:00"},
+        ]
+        _, question, answer = (await session.append(said)).ids
+        await memory.work(until_idle=True)
+        (told,) = await memory.memories()
+        assert told.text == "On 14 May 2024, asked “Which year is the car?”, the user said: “the 2007 one”"
+        assert told.sources == (question, answer)
+        await memory.forget(message=question)
+        assert list(await memory.memories(state="any")) == []
+
+
+@waited
+async def test_each_sentence_of_a_quotation_ends_what_it_says_itself() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        for day, text in enumerate(
+            (
+                "My piano lesson is on Monday at the tower school.",
+                "Our cat was found on Wednesday. Somebody from the tower had her.",
+            )
+        ):
+            await session.append([{"role": "user", "content": text, "timestamp": f"2024-05-{14 + day}T12:00:00+00:00"}])
+        await memory.work(until_idle=True)
+        assert any("piano" in each.text and each.holds for each in await memory.memories())
+
+
+PIECES = (
+    "My aunt has a stall by the canal",
+    "my brother helps her carry",
+    "it has a blue door",
+    "bass",
+    "what do they like at that age",
+    "If I were rich I'd sail",
+    "last year it was 40 euros",
+    "Mein Bruder hat uns geholfen",
+    "es regnet rein",
+)
+_WORD = re.compile(r"\w+")
+
+
+@given(
+    pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=5),
+    joins=st.lists(st.sampled_from((", ", ". ", "? ", " and ", "\n", "! ")), min_size=5, max_size=5),
+)
+def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[str], joins: list[str]) -> None:
+    text = "".join(f"{piece}{join}" for piece, join in zip(pieces, joins, strict=False))
+    for asked in ("", "What did you find?"):
+        for words in quoted(text, asked):
+            said = iter(_WORD.findall(text))
+            assert all(word in said for word in _WORD.findall(words))
+            assert "sail" not in words
