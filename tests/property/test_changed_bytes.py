@@ -18,8 +18,8 @@ from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import IreneoError
 from ireneo.ports.store import Store, Transaction
 
-FLIPS = 40
-READING_FLIPS = 8
+FLIPS = 25
+READING_FLIPS = 5
 VERBS_FLIPS = 2
 
 Says = dict[str, list[bytes]]
@@ -34,7 +34,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     async def make() -> None:
         store = await open_sqlite(path, durability="normal")
         memory = memory_with_all(store)
-        await furnish(memory, messages=160)
+        await furnish(memory, messages=100)
         await memory.embed()
         await store.close()
 

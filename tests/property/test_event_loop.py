@@ -82,7 +82,7 @@ def counted() -> dict[str, int]:
         for verb in VERBS.values():
             await verb(memory)
         memory = memory_with_all(InMemoryStore())
-        await furnish(memory, messages=3 * TURNS)
+        await furnish(memory, messages=2 * TURNS)
         verbs = {"append of all": appends(work(TURNS)), **VERBS}
         return {name: await calls_of(memory, verb) for name, verb in verbs.items()}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.examples import times
 from tests.unit.guarded import SAW, lesson_of, teach
 
 import ireneo
@@ -67,7 +68,7 @@ CALLS = st.one_of(
 Asked = tuple[str, Mapping[str, object]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30), deadline=None)
 @given(LESSONS, st.lists(st.tuples(CALLS, st.booleans()), max_size=3), st.lists(CALLS, min_size=1, max_size=6))
 def test_what_a_hook_reads_answers_as_the_engine_does(
     lessons: list[Observation], past: list[tuple[Asked, bool]], asked: list[Asked]

@@ -21,7 +21,7 @@ from ireneo.log.message import Message
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM
 
-STORIES = times(84)
+STORIES = times(42)
 PARTS = 2
 NUMBER_WORDS = (*NUMBERS, "two dozen", "dozen", "fifty", "nineteen", "hundred", "eight", "sixty", "thousand")
 WORD = re.compile(r"[^\W_]+")

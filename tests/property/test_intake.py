@@ -22,7 +22,7 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
 from .invariants.faults import BreakingStore, BrokenOffError, Fuse
-from .invariants.houses import House, calm, every_store, live_in
+from .invariants.houses import House, calm, every_store, live_in, stores
 from .invariants.promises import TOKENS
 
 TOWNS = ("Porto", "Bergen", "Gdansk", "Tallinn", "Lugo")
@@ -54,9 +54,8 @@ def evidence(tx: Transaction) -> list[tuple[str, tuple[str, ...]]]:
     return sorted((each.text, piece.messages) for each in found for piece in each.evidence)
 
 
-@every_store
 @calm(6)
-@given(towns=st.lists(st.sampled_from(TOWNS), min_size=1, max_size=4), data=st.data())
+@given(store=stores, towns=st.lists(st.sampled_from(TOWNS), min_size=1, max_size=4), data=st.data())
 def test_a_reader_that_is_broken_off_anywhere_has_read_all_or_nothing(
     store: str, towns: list[str], data: st.DataObject
 ) -> None:
@@ -106,9 +105,8 @@ def test_readers_that_race_remember_what_one_does(store: str) -> None:
     live_in(store, work)
 
 
-@every_store
 @calm(8)
-@given(cuts=st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=4))
+@given(store=stores, cuts=st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=4))
 def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
     store: str, cuts: list[tuple[int, bool]]
 ) -> None:

@@ -20,7 +20,7 @@ from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.formats.chat.registry import unknown_block
 from ireneo.log.message import Draft, Part, Thinking
 
-CALM = settings(deadline=None, max_examples=times(12))
+CALM = settings(deadline=None, max_examples=times(7))
 WORDS = "Please look into it."
 LISTS: dict[str, st.SearchStrategy[Payload]] = {
     "anthropic": anthropic_lists(),

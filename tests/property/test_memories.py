@@ -124,7 +124,7 @@ def test_no_kind_is_worth_more_for_lying_idle(offer: MemoryDraft, now: datetime,
     assert all(0 <= part < math.inf for _, part in row.score(record, now))
 
 
-@calm(60)
+@calm(30)
 @given(offers=st.lists(tellings(), max_size=8))
 def test_telling_twice_changes_nothing(offers: list[MemoryDraft]) -> None:
     once = settled(offers)
@@ -132,7 +132,7 @@ def test_telling_twice_changes_nothing(offers: list[MemoryDraft]) -> None:
     assert settled(*([each, each] for each in offers)) == once
 
 
-@calm(120)
+@calm(60)
 @given(data=st.data(), offers=st.lists(tellings(), max_size=7))
 def test_the_order_of_telling_makes_no_difference(data: st.DataObject, offers: list[MemoryDraft]) -> None:
     assert settled(data.draw(st.permutations(offers))) == settled(offers)
@@ -164,7 +164,7 @@ def test_what_was_believed_then_is_what_was_told_until_then(offers: list[MemoryD
         assert facts(now, believed_at=until) == facts(then)
 
 
-@calm(80)
+@calm(50)
 @given(
     first=tellings(["user"], ["semantic"]),
     more=st.lists(tellings(["user"], ["semantic"]), max_size=5),

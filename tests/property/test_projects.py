@@ -169,7 +169,7 @@ async def answers_over_mcp(memory: ireneo.Memory, project: str, ids: Sequence[st
     return out
 
 
-@settings(deadline=None, max_examples=times(8))
+@settings(deadline=None, max_examples=times(5))
 @given(steps(), st.permutations(SEEN_FROM))
 def test_no_call_from_one_project_shows_anothers(todo: list[tuple[str, str, str, int]], order: list[str]) -> None:
     async def play() -> None:

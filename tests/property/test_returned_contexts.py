@@ -55,7 +55,7 @@ async def paths(session: Session) -> tuple[list[str], str]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@calm(5)
+@calm(3)
 @given(names=scripts(max_size=6), budget=budgets, preset=presets, ways=ways, notes=notes)
 def test_a_loop_that_hands_back_each_context_keeps_the_log_that_it_would_have_kept_by_hand(
     name: str, names: list[str], budget: int, preset: str | Policy, ways: list[str | None], notes: list[str]

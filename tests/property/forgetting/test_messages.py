@@ -50,7 +50,7 @@ async def all_promises(session: Session, place: int) -> None:
 
 
 @every_store
-@calm(5)
+@calm(3)
 @given(steps=scripts(max_size=4), more=scripts(max_size=2), fork=places, chosen=some_places)
 def test_nothing_of_a_forgotten_message_is_left(
     store: str, steps: list[str], more: list[str], fork: int, chosen: list[int]

@@ -27,7 +27,7 @@ lines = st.lists(st.sampled_from([*OF_HER, *OF_OTHERS]), min_size=1, max_size=7)
 
 
 @every_store
-@calm(8)
+@calm(5)
 @given(said=lines, of_memory=st.sets(st.integers(0, 7), max_size=3))
 def test_nothing_said_of_somebody_is_left_that_was_not_shown(store: str, said: list[str], of_memory: set[int]) -> None:
     said = [OF_HER[0], *said]

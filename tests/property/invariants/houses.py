@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 from tests.databases import new_database
 from tests.examples import times
 
@@ -26,6 +27,9 @@ from .promises import TOKENS
 
 STORES = ("in memory", "sqlite")
 every_store = pytest.mark.parametrize("store", STORES)
+stores = st.sampled_from(STORES)
+"""The store of an example, where what is promised doesn't depend on it: the same examples in both would show twice what
+`test_both_stores_give_the_same_contexts` shows once."""
 
 
 def memory_over(store: Store, space: str = "mine", clock: ManualClock | None = None) -> Memory:

@@ -10,7 +10,7 @@ import ireneo
 from ireneo import Context, Message, Session
 from ireneo.log.message import chain
 
-from .houses import calm, every_store
+from .houses import calm, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import Teller, scripts
 from .promises import exactly_once
@@ -22,9 +22,8 @@ async def _once(session: Session, context: Context, path: Sequence[Message]) -> 
         assert sum(row.covers for row in context.view) == len(path)
 
 
-@every_store
 @calm(7)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_every_message_of_a_growing_session_stands_once(store: str, journey: Journey) -> None:
     travel(store, journey, _once)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ireneo import Context, Message, Session, Summary
 
-from .houses import calm, every_store
+from .houses import calm, stores
 from .journeys import Journey, Leg, journeys, travel
 from .promises import stands
 
@@ -57,16 +57,14 @@ def through_one_preset(journey: Journey) -> Journey:
     return Journey(journey.usual, legs)
 
 
-@every_store
 @calm(7)
-@given(journey=journeys(legs=6, size=3))
+@given(store=stores, journey=journeys(legs=6, size=3))
 def test_a_summary_stays_until_a_wider_one_covers_it_or_its_own_parts_are_shown(store: str, journey: Journey) -> None:
     travel(store, through_one_preset(journey), Seen().look)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys(legs=6, size=3))
+@given(store=stores, journey=journeys(legs=6, size=3))
 def test_what_a_summary_covers_is_what_it_was_written_from(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         for row in context.view:

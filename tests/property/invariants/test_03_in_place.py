@@ -9,14 +9,13 @@ from hypothesis import given
 
 from ireneo import Context, Message, Session
 
-from .houses import calm, every_store
+from .houses import calm, stores
 from .journeys import Journey, journeys, travel
 from .promises import in_place, stands
 
 
-@every_store
 @calm(7)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_summaries_and_users_words_stand_in_the_order_of_the_path(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         in_place(context, path)
@@ -26,9 +25,8 @@ def test_summaries_and_users_words_stand_in_the_order_of_the_path(store: str, jo
     travel(store, journey, check)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_the_newest_message_is_shown_last_and_never_alone_under_a_summary(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         newest = context.view[-1]

@@ -18,7 +18,7 @@ from ireneo.log.message import Part, Thinking
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
 
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, live_in, stores
 from .material import HASTY, STEPS, TINY, Teller, says
 from .promises import TOKENS, bounded, valid
 
@@ -162,9 +162,8 @@ async def rebuilt(store: Store, session: Session, budget: int, preset: str | Pol
     return await store.read(look)
 
 
-@every_store
 @calm(12)
-@given(names=histories, budget=budgets, preset=presets)
+@given(store=stores, names=histories, budget=budgets, preset=presets)
 def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
     store: str, names: list[str], budget: int, preset: str | Policy
 ) -> None:

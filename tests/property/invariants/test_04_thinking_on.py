@@ -112,7 +112,7 @@ class Provider:
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
-@calm(5)
+@calm(3)
 @given(
     budget=st.integers(400, 6_000),
     turns=st.lists(st.integers(1, 14), min_size=2, max_size=6),

@@ -13,15 +13,14 @@ from ireneo.formats.chat.format import Payload
 from ireneo.log.calls import atoms, torn
 from ireneo.log.message import chain
 
-from .houses import calm, every_store
+from .houses import calm, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import FORMATS, STEPS, Teller, scripts
 from .promises import pairs, valid, whole_atoms
 
 
-@every_store
 @calm(7)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         whole_atoms(context, path)
@@ -29,9 +28,8 @@ def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey:
     travel(store, journey, check)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_every_context_is_valid_in_every_format(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         for name in FORMATS:

@@ -8,21 +8,19 @@ from hypothesis import given
 
 from ireneo import Context, Message, Session
 
-from .houses import calm, every_store
+from .houses import calm, stores
 from .journeys import Journey, journeys, travel
 from .promises import is_spoken, stands, strings, user_words
 
 
-@every_store
 @calm(7)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_what_was_said_is_verbatim_or_visibly_shortened_or_quoted(store: str, journey: Journey) -> None:
     travel(store, journey, user_words)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_what_the_view_shows_of_a_user_is_what_the_model_is_sent(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         sent = " ".join(" ".join(strings([context.system, context.messages])).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -11,15 +12,14 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Message, Policy, Session, chat_format
 
-from .houses import House, calm, every_store, live_in
+from .houses import STORES, House, calm, live_in, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import FORMATS, TINY, Teller, says, scripts
 from .promises import bounded, exactly_once, recount, strings, valid
 
 
-@every_store
 @calm(8)
-@given(journey=journeys())
+@given(store=stores, journey=journeys())
 def test_a_context_costs_no_more_than_its_budget(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         bounded(context, context.budget)
@@ -34,12 +34,11 @@ def test_a_compacted_list_costs_no_more_than_its_budget(steps: list[str], look: 
     bounded(ireneo.compact(payload, look.budget, to=look.to, preset=look.preset), look.budget)
 
 
-# What a context shows is the same over every store, so the budgets are dealt out among them, here and below.
+# What a context shows is the same over every store, so formats and budgets are dealt out among them, here and below.
 NARROW = {"in memory": (256, 420), "sqlite": (300, 700)}
 
 
-@every_store
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize(("store", "to"), list(zip(itertools.cycle(STORES), FORMATS, strict=False)))
 def test_what_a_format_adds_to_a_list_is_paid_for_as_well(store: str, to: str) -> None:
     """Each call that nobody answered is given a result that says so."""
 
@@ -94,8 +93,7 @@ ROOMS: dict[str, list[tuple[int, str | Policy]]] = {
 }
 
 
-@every_store
-@pytest.mark.parametrize("where", HUGE)
+@pytest.mark.parametrize(("store", "where"), list(zip(itertools.cycle(STORES), HUGE, strict=False)))
 def test_fifty_thousand_tokens_in_the_newest_message_fit_any_budget(store: str, where: str) -> None:
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")

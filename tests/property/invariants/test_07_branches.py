@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from ireneo import Context, Draft, Memory, Session
 from ireneo.log.tree import ROOT
 
-from .houses import House, calm, every_store, housed, live_in
+from .houses import House, calm, housed, live_in, stores
 from .journeys import Look, looks
 from .material import PRESETS, Teller, places, scripts
 from .promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
@@ -150,15 +150,14 @@ class JourneyInSqlite(Journey):
     store = "sqlite"
 
 
-Journey.TestCase.settings = calm(6, stateful_step_count=20)
-JourneyInSqlite.TestCase.settings = calm(4, stateful_step_count=20)
+Journey.TestCase.settings = calm(4, stateful_step_count=20)
+JourneyInSqlite.TestCase.settings = calm(3, stateful_step_count=20)
 TestJourney = Journey.TestCase
 TestJourneyInSqlite = JourneyInSqlite.TestCase
 
 
-@every_store
 @calm(6)
-@given(shared=scripts(max_size=5), left=scripts(max_size=3), taken=scripts(max_size=3), look=looks)
+@given(store=stores, shared=scripts(max_size=5), left=scripts(max_size=3), taken=scripts(max_size=3), look=looks)
 def test_nothing_of_an_abandoned_branch_is_seen(
     store: str, shared: list[str], left: list[str], taken: list[str], look: Look
 ) -> None:
@@ -177,9 +176,8 @@ def test_nothing_of_an_abandoned_branch_is_seen(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(shared=scripts(max_size=5), one=scripts(max_size=3), other=scripts(max_size=3), look=looks)
+@given(store=stores, shared=scripts(max_size=5), one=scripts(max_size=3), other=scripts(max_size=3), look=looks)
 def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
     store: str, shared: list[str], one: list[str], other: list[str], look: Look
 ) -> None:
@@ -201,9 +199,8 @@ def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=6), other=scripts(max_size=3), place=places, look=looks)
+@given(store=stores, steps=scripts(max_size=6), other=scripts(max_size=3), place=places, look=looks)
 def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
     store: str, steps: list[str], other: list[str], place: int, look: Look
 ) -> None:

@@ -16,7 +16,7 @@ from ireneo.formats.chat.format import Payload
 from ireneo.log.message import BLOCK_TAGS, chain
 from ireneo.log.tree import ROOT
 
-from .houses import House, calm, every_store, live_in, transcript, written_in
+from .houses import House, calm, live_in, stores, transcript, written_in
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import LOGGED, Teller, scripts
 from .promises import exactly_once, valid
@@ -33,9 +33,8 @@ async def take_in(memory: Memory, lines: Sequence[bytes], name: str) -> int:
     return sum([done.new for done in await progress_of(memory.import_log, lines, log_format(name), name="run")])
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=6), cut=st.integers(0, 100), name=names, look=looks)
+@given(store=stores, steps=scripts(max_size=6), cut=st.integers(0, 100), name=names, look=looks)
 def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
     store: str, steps: list[str], cut: int, name: str, look: Look
 ) -> None:
@@ -60,9 +59,8 @@ def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=6), more=scripts(max_size=3), name=st.sampled_from(LOGGED), look=looks)
+@given(store=stores, steps=scripts(max_size=6), more=scripts(max_size=3), name=st.sampled_from(LOGGED), look=looks)
 def test_a_log_that_is_imported_again_changes_nothing(
     store: str, steps: list[str], more: list[str], name: str, look: Look
 ) -> None:
@@ -87,9 +85,8 @@ def test_a_log_that_is_imported_again_changes_nothing(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=4), more=scripts(max_size=2), place=st.integers(0, 100))
+@given(store=stores, steps=scripts(max_size=4), more=scripts(max_size=2), place=st.integers(0, 100))
 def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
     store: str, steps: list[str], more: list[str], place: int
 ) -> None:
@@ -109,9 +106,8 @@ def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=5), tails=st.lists(scripts(max_size=2), min_size=2, max_size=2), look=looks)
+@given(store=stores, steps=scripts(max_size=5), tails=st.lists(scripts(max_size=2), min_size=2, max_size=2), look=looks)
 def test_two_processes_at_once_store_what_they_share_once(
     store: str, steps: list[str], tails: list[list[str]], look: Look
 ) -> None:
@@ -140,9 +136,8 @@ def test_two_processes_at_once_store_what_they_share_once(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys(legs=5, size=3))
+@given(store=stores, journey=journeys(legs=5, size=3))
 def test_another_process_sees_the_same_context(store: str, journey: Journey) -> None:
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")

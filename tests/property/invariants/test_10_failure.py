@@ -7,7 +7,7 @@ from hypothesis import given
 from ireneo import Session
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
-from .houses import House, calm, every_store, live_in, memory_over
+from .houses import House, calm, live_in, memory_over, stores
 from .journeys import Journey, Look, journeys
 from .material import PRESETS, Teller, places
 
@@ -27,9 +27,8 @@ async def failing(session: Session, look: Look) -> bool:
     return False
 
 
-@every_store
 @calm(6)
-@given(journey=journeys(legs=5, size=3), at=places)
+@given(store=stores, journey=journeys(legs=5, size=3), at=places)
 def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ireneo import CODING, Context, Policy, Session
 
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, live_in, stores
 from .material import FORMATS, HASTY, SPARING, TINY, Teller
 from .promises import bounded, valid
 
@@ -29,8 +29,10 @@ def is_prefix(before: Context, now: Context) -> bool:
     return grown == last
 
 
-@every_store
-@pytest.mark.parametrize(("budget", "to", "preset"), [(3_000, "openai", "coding"), (8_000, "anthropic", TINY)])
+@pytest.mark.parametrize(
+    ("store", "budget", "to", "preset"),
+    [("in memory", 3_000, "openai", "coding"), ("sqlite", 8_000, "anthropic", TINY)],
+)
 def test_an_agent_that_lives_on_is_rebuilt_rarely(store: str, budget: int, to: str, preset: str | Policy) -> None:
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")
@@ -54,9 +56,9 @@ def test_an_agent_that_lives_on_is_rebuilt_rarely(store: str, budget: int, to: s
     live_in(store, work)
 
 
-@every_store
 @calm(6)
 @given(
+    store=stores,
     steps=st.lists(st.sampled_from(STEPS) | st.sampled_from(ODD), min_size=15, max_size=40),
     budget=st.integers(600, 3_000),
     to=st.sampled_from(FORMATS),
@@ -88,7 +90,7 @@ async def append(session: Session, teller: Teller, step: str) -> int:
     return sum(message.tokens + message.thinking_tokens for message in (await session.messages())[-len(ids) :])
 
 
-@calm(6)
+@calm(3)
 @given(
     steps=st.lists(
         st.sampled_from(("read hugely", "write hugely", "wide", "ask hugely", "work")), min_size=1, max_size=4

@@ -14,15 +14,14 @@ from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, live_in, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import Teller, scripts
 from .promises import TOKENS
 
 
-@every_store
 @calm(6)
-@given(journey=journeys(legs=3))
+@given(store=stores, journey=journeys(legs=3))
 def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         for summary in await stored(session):
@@ -31,9 +30,8 @@ def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey:
     travel(store, journey, check)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(), look=looks, seed=st.integers(0, 1_000), truth=st.floats(0.1, 0.9))
+@given(store=stores, steps=scripts(), look=looks, seed=st.integers(0, 1_000), truth=st.floats(0.1, 0.9))
 def test_what_a_model_wrote_stands_in_its_sources(
     store: str, steps: list[str], look: Look, seed: int, truth: float
 ) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ireneo import BadInput, Context, Session
 
 from .faults import everything
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, every_store, live_in, stores
 from .journeys import Journey, Look, journeys, looks
 from .material import Teller, scripts
 from .promises import strings
@@ -20,9 +20,8 @@ from .promises import strings
 NOON = datetime(2031, 5, 1, 12, tzinfo=UTC)
 
 
-@every_store
 @calm(6)
-@given(steps=scripts(max_size=4), others=scripts(max_size=4), look=looks)
+@given(store=stores, steps=scripts(max_size=4), others=scripts(max_size=4), look=looks)
 def test_spaces_with_the_same_session_names_never_meet(
     store: str, steps: list[str], others: list[str], look: Look
 ) -> None:
@@ -45,9 +44,8 @@ def test_spaces_with_the_same_session_names_never_meet(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(journey=journeys(legs=4, size=3))
+@given(store=stores, journey=journeys(legs=4, size=3))
 def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, journey: Journey) -> None:
     """The same contents have the same ids in every space: nothing else may keep them apart but the space."""
 

@@ -15,7 +15,7 @@ from ireneo.memories.record import Kind, MemoryId
 from ireneo.ports.store import Transaction
 from ireneo.types import Record
 
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, every_store, live_in, stores
 from .material import FORMATS, Teller
 from .promises import strings
 
@@ -64,9 +64,8 @@ def listed(to: str, drafts: Sequence[Draft]) -> object:
     return payload.messages if payload.system is None else {"system": payload.system, "messages": payload.messages}
 
 
-@every_store
 @calm(12)
-@given(to=st.sampled_from(FORMATS), role=st.sampled_from(ROLES), mixed=st.booleans(), work=st.booleans())
+@given(store=stores, to=st.sampled_from(FORMATS), role=st.sampled_from(ROLES), mixed=st.booleans(), work=st.booleans())
 def test_a_brief_in_any_role_and_format_teaches_nothing(
     store: str, to: str, role: Role, mixed: bool, work: bool
 ) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Policy, chat_format
 
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, live_in, stores
 from .material import FORMATS, PRESETS, TINY, Teller
 from .promises import bounded, strings
 
@@ -50,9 +50,8 @@ def test_no_cut_collapses_to_a_line(steps: list[str], budget: int, to: str, pres
     assert context.view[-1].what in ("message", "masked")
 
 
-@every_store
 @calm(6)
-@given(steps=sessions, budget=st.integers(1_000, 12_000), to=st.sampled_from(FORMATS))
+@given(store=stores, steps=sessions, budget=st.integers(1_000, 12_000), to=st.sampled_from(FORMATS))
 def test_a_first_rebuild_fills_its_budget_and_a_later_one_its_low_mark(
     store: str, steps: list[str], budget: int, to: str
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, every_store, live_in, stores
 
 from ireneo import Draft, Policy
 from ireneo.log.message import Text, heard_by
@@ -26,9 +26,8 @@ def enters(character: str) -> Draft:
 private = st.lists(st.sampled_from(ALONE), min_size=8, max_size=24)
 
 
-@every_store
 @calm(3)
-@given(pieces=private, character=CHARACTERS, budget=budgets, to=formats, place=places)
+@given(store=stores, pieces=private, character=CHARACTERS, budget=budgets, to=formats, place=places)
 def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
     store: str, pieces: list[str], character: str, budget: int, to: str, place: int
 ) -> None:
@@ -63,9 +62,8 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
     live_in(store, work)
 
 
-@every_store
 @calm(3)
-@given(pieces=private, more=private, character=CHARACTERS, place=places)
+@given(store=stores, pieces=private, more=private, character=CHARACTERS, place=places)
 def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
     store: str, pieces: list[str], more: list[str], character: str, place: int
 ) -> None:

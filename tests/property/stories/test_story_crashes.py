@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse, everything
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, every_store, live_in, stores
 
 from ireneo import Memory, Message
 from ireneo.engine import work as loop
@@ -97,9 +97,9 @@ def test_any_step_may_be_the_last(store: str, deed: str) -> None:
     live_in(store, work)
 
 
-@every_store
 @calm(2)
 @given(
+    store=stores,
     script=st.lists(st.tuples(stories(max_size=3), st.sampled_from([*DEEDS]), places), min_size=1, max_size=3),
 )
 def test_a_story_that_is_broken_off_again_and_again_goes_on(
@@ -126,9 +126,8 @@ def test_a_story_that_is_broken_off_again_and_again_goes_on(
     live_in(store, work)
 
 
-@every_store
 @calm(6)
-@given(pieces=stories(max_size=5), at=places)
+@given(store=stores, pieces=stories(max_size=5), at=places)
 def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces: list[str], at: int) -> None:
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()

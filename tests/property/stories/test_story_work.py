@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, every_store, live_in, stores
 
 from ireneo import Memory, Policy
 from ireneo.engine import work as loop
@@ -61,9 +61,8 @@ async def texts_by_models(store: Store) -> list[str]:
     return await store.read(look)
 
 
-@every_store
 @calm(4)
-@given(script=st.lists(st.tuples(stories(max_size=3), moods, jumps), min_size=1, max_size=3), to=formats)
+@given(store=stores, script=st.lists(st.tuples(stories(max_size=3), moods, jumps), min_size=1, max_size=3), to=formats)
 def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
     store: str, script: list[tuple[list[str], str, float]], to: str
 ) -> None:
@@ -106,9 +105,9 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
     live_in(store, work)
 
 
-@every_store
 @calm(3)
 @given(
+    store=stores,
     pieces=stories(min_size=2, max_size=5),
     jumps=st.lists(jumps, max_size=8),
     moods=st.lists(moods, max_size=6),
@@ -173,9 +172,8 @@ def test_two_workers_that_are_never_overtaken_ask_for_each_text_once(store: str)
     live_in(store, work)
 
 
-@every_store
 @calm(3)
-@given(pieces=stories(max_size=3), more=stories(max_size=2), budget=budgets)
+@given(store=stores, pieces=stories(max_size=3), more=stories(max_size=2), budget=budgets)
 def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind(
     store: str, pieces: list[str], more: list[str], budget: int
 ) -> None:
