@@ -11,7 +11,7 @@ from ireneo.lessons.lessons import worth_telling
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.study import observations_of
+from ireneo.lessons.study import may_teach, observations_of, study
 from ireneo.log.message import Draft, Thinking
 
 DOWN = "Exit code 1\nledger/rows_test.go:7: dial tcp 127.0.0.1:5432: connection refused"
@@ -386,3 +386,20 @@ def test_a_program_that_only_looks_is_not_run_first() -> None:
 def test_what_runs_in_an_environment_is_called_by_its_own_name() -> None:
     failed = run("conda run -n ledger_1.0 bin/test rows", "FAILED tests/test_rows.py::test_sum - no", failed=True)
     assert [cue for cue in observations(a_run(failed)) if cue.startswith("bin/test ⇒ ")]
+
+
+@pytest.mark.parametrize(
+    ("drafts", "teaches"),
+    [
+        ([], True),
+        ([run("grep -rn lease .", "rows.py:3: lease")], False),
+        ([run("grep -rn lease .", "rows.py:3: lease"), user("And who renews it?"), said("`renew` does.")], True),
+        ([run("make lease", "done")], True),
+    ],
+    ids=["only talk", "something looked up", "asked again", "something done"],
+)
+def test_a_run_that_shows_no_work_teaches_a_model_nothing(drafts: list[list[Draft]], teaches: bool) -> None:
+    asked = user("Where are leases kept?")
+    seen = study(a_run(asked, *drafts, said("In `rows.py`.")), len)
+    assert may_teach(seen, "claude-code") is teaches
+    assert not may_teach(replace(seen, observations=()), "openai")

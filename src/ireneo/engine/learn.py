@@ -50,8 +50,7 @@ from ireneo.lessons.run import (
     outcome_of,
 )
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.study import Studied, join_windows, study, sum_observations
-from ireneo.lessons.user_words import is_work
+from ireneo.lessons.study import Studied, join_windows, may_teach, study, sum_observations
 from ireneo.lessons.write_diary import AgentNotes, render_diary
 from ireneo.log.message import Draft, Head, MessageId
 from ireneo.log.tree import MAIN, SessionKey
@@ -359,7 +358,7 @@ async def _learn_session(
             raise
         return None
     told, failed = Synthesis(), ""
-    if model is not None and (read.whole.calls or is_work(read.run)):
+    if model is not None and may_teach(read.whole, read.run.source):
         try:
             async for each in _told_by_model(resources, due, model, read):
                 told = told.joined(each)

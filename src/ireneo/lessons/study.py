@@ -23,9 +23,10 @@ from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
 from ireneo.lessons.traps import failures, fixes_of_errors
-from ireneo.lessons.user_words import asked_again, refused_again
+from ireneo.lessons.user_words import OF_CODING, asked_again, refused_again
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
+from ireneo.summaries.steps import CHANGES
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
@@ -66,6 +67,8 @@ class Studied(Struct, frozen=True, kw_only=True):
     entries: tuple[DiaryEntry, ...] = ()
     observations: tuple[Observation, ...] = ()
     messages: int = 0
+    turns: int = 0
+    """Messages of the user that open one."""
     calls: int = 0
     failures: int = 0
     lost_tokens: int = 0
@@ -82,11 +85,28 @@ def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = (
         entries=write_diary(material, read_tasks(material), count, written),
         observations=tuple(observation for read in READERS for observation in read(material)),
         messages=len(material.messages),
+        turns=sum(message.opens_turn for message in material.messages),
         calls=len(done),
         failures=len(failed),
         lost_tokens=lost.tokens,
         lost_seconds=lost.seconds,
     )
+
+
+_WORK = CHANGES | {"run", "check", "save", "use"}
+"""Actions that do something, while others only look, plan or ask."""
+_SEVERAL = 2
+
+
+def may_teach(whole: Studied, source: str) -> bool:
+    """Whether a model may find a lesson in a run: something failed, was done, or users said more than one thing.
+
+    Where an agent only looked something up, users correct it from their second message on.
+    """
+    seen = whole.observations
+    if whole.failures or any(each.text or (each.category == "failure" and each.task_type in _WORK) for each in seen):
+        return True
+    return source in OF_CODING and whole.turns >= (_SEVERAL if whole.calls else 1)
 
 
 def join_windows(studied: Iterable[Studied]) -> Studied:
@@ -104,6 +124,7 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
             claims[observation.cue] = observation if known is None else _both(known, observation)
         out = Studied(
             messages=out.messages + each.messages,
+            turns=out.turns + each.turns,
             calls=out.calls + each.calls,
             failures=out.failures + each.failures,
             lost_tokens=out.lost_tokens + each.lost_tokens,
