@@ -24,7 +24,7 @@ def found(text: str, role: Role = "user", origin: Origin = "spoken") -> list[str
 BINDING = {
     "Whatever you do, never drop the table.": STANDING,
     "From now on you must reply in French.": STANDING,
-    "From now on reply in French.": MEDIUM,
+    "From now on reply in French.": STANDING,
     "Do not merge anything without asking me.": STANDING,
     "Never force-push.": STRONG,
     "And please never edit the generated files.": STRONG,

@@ -122,7 +122,8 @@ class Times(Topic, frozen=True, kw_only=True):
     ago: Row = ()  # Patterns of a time some units ago
     past: Row = ()  # Patterns of a period up to now
     leads: Set = frozenset()  # Words that confirm a year or a doubtful month after them
-    joins: Set = frozenset()  # Between two months of one year
+    fillers: Row = ()  # At the beginning of a clause: what says nothing of it
+    joins: Row = ()  # Between two months of one year
     # Words before a time, which mean …
     before: Row = ()  # everything before it
     until: Row = ()  # everything up to its end
@@ -206,6 +207,51 @@ class Constraints(Topic, frozen=True, kw_only=True):
     lift: Row = ()  # Anywhere: may lift an earlier constraint
     replaces: Row = ()  # Anywhere: replaces one thing by another, and so may lift a constraint as well
     empty: Set = frozenset()  # Function words besides the stop list
+
+
+class Forms(Topic, frozen=True, kw_only=True):
+    """The forms of sentences that bind later work, besides the words of `Constraints`."""
+
+    fillers: Row = ()  # At the beginning of a clause: what says nothing of it
+    joins: Row = ()  # Between two clauses that may have one subject
+    splits: Row = ()  # Between two that have not
+    acts: Set = frozenset()  # Verbs; one at the beginning of a clause orders something
+    finite: Row = ()  # Behind such a word: it is a noun there, and orders nothing
+    fragments: Row = ()  # The same: only how much, or what it is to leave as it is
+    only_some: Row = ()  # The same: a norm for some only, whatever it is
+    reaches: Row = ()  # The same, before an order: it holds from now on
+    for_good: Row = ()  # At the end of an order: the same
+    steps: Row = ()  # The same: an order that is done with as soon as it is followed
+    changes: Row = ()  # The same: an order to change what there is
+    wishes: Row = ()  # At the beginning of a clause: how something is wanted
+    owes: Row = ()  # Anywhere: something has to be, behind its subject
+    owes_nothing: Row = ()  # Behind such a word: it is expected, possible, or to be changed once
+    contrary: Row = ()  # Anywhere behind such a word: it is not so, and no norm but a report
+    no_subject: Row = ()  # Before such a word: whoever speaks or listens, or a word that asks
+    bare_subject: Row = ()  # Before such a word: a pronoun for what is being made
+    owes_firmly: Row = ()  # From such a word on: it holds for a pronoun as well
+    cases: Row = ()  # At the beginning of a clause: a case in which something is to happen
+    kinds_of: Row = ()  # The same, a whole clause: the things that an order is for
+    in_case: Row = ()  # Anywhere in an order: the case for which it is
+    then: Row = ()  # Anywhere behind a case, without a comma: what is to happen
+    limits: Row = ()  # Anywhere in what is ordered, wanted or owed: how much or how many
+    contrasts: Row = ()  # The same: not another thing, or nothing else
+    alike: Row = ()  # The same: as others of its kind
+    firsts: Row = ()  # The same: what has to wait for it
+    spares: Row = ()  # The same: something else is not to change by it
+    decides: Row = ()  # At the beginning of a clause: what is chosen, given up or not needed
+    recalls: Row = ()  # At the beginning of a sentence: what was agreed on
+    reminds: Row = ()  # Anywhere: a fact is to be kept in mind
+    corrects: Row = ()  # At the beginning of a clause: what the agent keeps doing, or was told before
+    itself: Row = ()  # At the beginning of a clause: what the speaker does and the agent does not
+    shares: Row = ()  # The same: what the listener does
+    staged: Row = ()  # Anywhere: how finished the work is as a whole, or who uses it
+    owns: Row = ()  # Anywhere: where something belongs, or who has to see to it
+    practice: Row = ()  # At the beginning of a clause: how those who speak work
+    kinds: Row = ()  # At the beginning of a sentence: how all things of a kind are, or what they do
+    likes: Row = ()  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
+    keeps_to: Row = ()  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
+    tells: Row = ()  # Anywhere: what a program does, or did
 
 
 class Rulings(Topic, frozen=True, kw_only=True):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
 
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.topics import Constraints, OwnWords
+from ireneo.language.topics import Constraints, Forms, OwnWords, Rulings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence
 
 STANDING = 4.0
 """It says that it holds from now on, or everywhere."""
 STRONG = 3.0
+RESTRICTS = 2.5
+"""A restriction by the form of a sentence."""
 MEDIUM = 2.0
 MILD = 1.5
 SHORT_WORDS = 10
@@ -71,10 +75,191 @@ _PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
 _POINTS_BACK = _anywhere(lambda: _words().points_back)
 AROUND = "\"'”“’)]*_"
 """May follow the mark that ends a sentence."""
+_PARTS = lazy_re(
+    lambda: (
+        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(topic(Forms).joins)})\s)?"
+        rf"|(?<!\s)\s+(?:(?P<joint>{either(topic(Forms).joins)})|{either(topic(Forms).splits)})\s+"
+    ),
+    re.I,
+)
+_TAG = lazy_re(lambda: either(topic(Rulings).tags), re.I)
+_FRAGMENT = _begins(lambda: topic(Forms).fragments)
+_ONLY_SOME = _begins(lambda: topic(Forms).only_some)
+_REACHES = _begins(lambda: topic(Forms).reaches)
+_FOR_GOOD = _anywhere(lambda: topic(Forms).for_good)
+_FIRST = lazy_re(r"(?P<act>[^\W\d_][\w-]*)\s+(?=\S)")
+_FINITE = _begins(lambda: topic(Forms).finite)
+_STEP = _begins(lambda: topic(Forms).steps)
+_CHANGE = _begins(lambda: topic(Forms).changes)
+_BARE_SUBJECT = _begins(lambda: topic(Forms).bare_subject)
+_OWES_FIRMLY = _begins(lambda: topic(Forms).owes_firmly)
+_WISHES = _begins(lambda: topic(Forms).wishes)
+_OWES = _anywhere(lambda: topic(Forms).owes)
+_OWES_NOTHING = _begins(lambda: topic(Forms).owes_nothing)
+_CONTRARY = _anywhere(lambda: topic(Forms).contrary)
+_NO_SUBJECT = _anywhere(lambda: topic(Forms).no_subject)
+_CASES = _begins(lambda: topic(Forms).cases)
+_KINDS_OF = _begins(lambda: topic(Forms).kinds_of)
+_IN_CASE = _anywhere(lambda: topic(Forms).in_case)
+_THEN = _anywhere(lambda: topic(Forms).then)
+_HOW_MUCH = _anywhere(lambda: topic(Forms).limits)
+_CONTRASTS = _anywhere(lambda: topic(Forms).contrasts)
+_ALIKE = _anywhere(lambda: topic(Forms).alike)
+_FIRSTS = _anywhere(lambda: topic(Forms).firsts)
+_FILLERS = _begins(lambda: topic(Forms).fillers)
+_SPARES = _anywhere(lambda: topic(Forms).spares)
+_DECIDES = _begins(lambda: topic(Forms).decides)
+_RECALLS = _begins(lambda: topic(Forms).recalls)
+_REMINDS = _anywhere(lambda: topic(Forms).reminds)
+_CORRECTS = _begins(lambda: topic(Forms).corrects)
+_ITSELF = _begins(lambda: topic(Forms).itself)
+_SHARES = _begins(lambda: topic(Forms).shares)
+_STAGED = _anywhere(lambda: topic(Forms).staged)
+_OWNS = _anywhere(lambda: topic(Forms).owns)
+_PRACTICE = _begins(lambda: topic(Forms).practice)
+_KINDS = _begins(lambda: topic(Forms).kinds)
+_LIKES = _begins(lambda: topic(Forms).likes)
+_KEEPS_TO = _begins(lambda: topic(Forms).keeps_to)
+_REPORTS = _anywhere(lambda: topic(Forms).tells)
+
+
+class Judgement(Struct, frozen=True):
+    """How much a sentence binds what comes after it, and how long."""
+
+    strength: float = 0.0
+    """0 for not at all."""
+    lasts: bool = False
+    """It holds beyond the task at hand."""
+
+
+NONE = Judgement()
+
+
+def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
+    """Judge a sentence by the words that bind, and by its form; a system's by its words alone: all is an order."""
+    strength = binding_strength(said, system=system)
+    form = NONE if system else form_of(said)
+    return Judgement(max(strength, form.strength), form.lasts)
+
+
+def form_of(said: OwnSentence) -> Judgement:
+    """What the form of a sentence says: a case with an order, a limit, a choice, a norm, a correction, a practice."""
+    sentence = QUOTED.sub("X", said.text[:LONGEST])
+    bare = _bare(sentence)
+    if not said.personal or len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
+        return NONE
+    sentence = _TAG.sub(".", sentence)
+    if sentence.rstrip(AROUND).endswith("?"):
+        parts = list(_clauses(sentence))
+        if any(_CORRECTS.match(clause) for clause, _, _ in parts):
+            return Judgement(STRONG, True)
+        chosen = any(_DECIDES.match(clause) or _DECIDES.match(_bare(clause)) for clause, _, _ in parts[:-1])
+        return Judgement(MEDIUM * (_is_kept(bare) or chosen))
+    if _is_kept(bare):
+        return Judgement(MEDIUM)
+    found = NONE
+    case = of_kind = False
+    for clause, rest, shared in _clauses(sentence):
+        judged = _of_form(clause, rest, case=case, of_kind=of_kind, shared=shared)
+        found = max(found, judged, key=lambda one: (one.lasts, one.strength))
+        case = case or _CASES.match(_bare(clause)) is not None
+        of_kind = of_kind or _KINDS_OF.match(clause) is not None
+    if said.step:
+        return found if found.strength == RESTRICTS else NONE
+    if _REMINDS.search(sentence) or _STAGED.search(sentence):
+        return Judgement(STRONG, True)
+    if _KINDS.match(bare) and not _REPORTS.search(sentence):
+        return Judgement(MEDIUM, True)
+    if found.strength == 0 and _OWNS.search(sentence) and not _REPORTS.search(sentence):
+        return Judgement(STRONG)
+    return found
+
+
+def _is_kept(bare: str) -> bool:
+    return bool(_KEEPS_TO.match(bare) or _RECALLS.match(bare))
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
+    """The clauses of a sentence, with each and the one behind it; and whether it may have the subject of one before."""
+    place, told, shared = 0, False, False
+    marks = list(_PARTS.finditer(sentence))
+    for mark in [*marks, None]:
+        clause = sentence[place : mark.start() if mark else None]
+        if clause.strip():
+            following = [each.start() for each in marks if each.start() > place][1:2]
+            both = sentence[place : following[0] if following else None]
+            yield _plain(clause), _plain(both), told and shared
+            told = told or _has_subject(clause)
+        if mark is not None:
+            place, shared = mark.end(), bool(mark["joins"] or mark["joint"])
+
+
+def _of_form(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool) -> Judgement:
+    """What the form of one clause says, `rest` with the one behind it; behind a `case` an order is for all such cases.
+
+    A clause that may have the subject of one before (`shared`) orders nothing.
+    """
+    bare, full = _bare(clause), _bare(rest)
+    if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _ITSELF.match(full):
+        return Judgement(STRONG, True)
+    if not shared and (_FRAGMENT.match(bare) or _FRAGMENT.match(clause)):
+        return Judgement(RESTRICTS)
+    if _ASKS.match(bare):
+        return NONE
+    if _holds_from_now_on(full):
+        return Judgement(STANDING, True)
+    if _LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare):
+        return Judgement(MEDIUM, True)
+    shared = shared and not _PERSON.match(bare)
+    if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
+        return Judgement(MEDIUM)
+    ordered = not shared and _is_order(bare)
+    if ordered and _FIRSTS.search(full):
+        return Judgement(RESTRICTS)
+    ordered = ordered and not _STEP.match(bare)
+    forbidden = not shared and _FORBID.match(bare) is not None
+    case = case or _CASES.match(bare) is not None
+    if ((case or of_kind) and (ordered or forbidden)) or (case and _THEN.search(bare)):
+        return Judgement(RESTRICTS)
+    owed = _is_owed(bare) and not _CONTRARY.search(full)
+    if _REPORTS.search(bare):
+        return NONE
+    if ordered and not _CHANGE.match(bare) and _IN_CASE.search(full):
+        return Judgement(RESTRICTS)
+    wished = not shared and (_WISHES.match(bare) or _WISHES.match(clause))
+    if (ordered or owed or wished) and any(each.search(full) for each in (_HOW_MUCH, _CONTRASTS, _ALIKE, _SPARES)):
+        return Judgement(RESTRICTS)
+    return Judgement(MILD if owed else 0.0)
+
+
+def _holds_from_now_on(words: str) -> bool:
+    """Whether an order says that it holds for later work too."""
+    found = _REACHES.match(words)
+    order = _bare(words[found.end() :]) if found else words if _FOR_GOOD.search(words) else ""
+    return bool(order) and bool(_is_order(order) or _FORBID.match(order) or _NEVER.match(order))
+
+
+def _is_order(clause: str) -> bool:
+    """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
+    found = _FIRST.match(clause)
+    return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
+
+
+def _is_owed(clause: str) -> bool:
+    """Whether a clause says how something that it names has to be."""
+    found = _OWES.search(clause)
+    if _ONLY_SOME.match(clause):
+        return True
+    if found is None or _GUESS.search(clause) or found.start() == 0 or _OWES_NOTHING.match(clause, found.end()):
+        return False
+    subject = clause[: found.start()].rstrip()
+    if _BARE_SUBJECT.fullmatch(subject):
+        return _OWES_FIRMLY.match(clause, found.start()) is not None
+    return not _NO_SUBJECT.search(subject)
 
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
-    """How binding a sentence is; 0 for not at all."""
+    """How binding a sentence is by the words that bind; 0 for not at all."""
     sentence = QUOTED.sub("X", said.text[:LONGEST])
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _ASKS_NOT.match(_bare(sentence)):
@@ -137,6 +322,11 @@ def _has_subject(words: str) -> bool:
     """Whether words have a subject outside of a condition."""
     first = _bare(words).partition(" ")[0].lower()
     return first not in _words().conditions and bool(_SUBJECT.search(words))
+
+
+def _plain(clause: str) -> str:
+    found = _FILLERS.match(clause.strip())
+    return clause.strip()[found.end() :] if found else clause.strip()
 
 
 def _bare(clause: str) -> str:

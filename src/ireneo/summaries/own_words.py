@@ -22,6 +22,8 @@ from ireneo.patterns import lazy_re
 
 LONG_PARAGRAPH = 20
 """A longer paragraph (in words) without I, we or you is pasted."""
+SHORT_TEXT = 60
+"""A text of so few words was typed as a whole."""
 LONGEST_BEFORE = 240
 """Most characters of the sentence before that are kept with one that points back."""
 LONGEST_LIST = 24
@@ -153,10 +155,11 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
         _drop_announced(lines)
     before: tuple[int, int] | None = None
     lead: _Line | None = None
+    typed = all_own or len(text.split(None, SHORT_TEXT)) <= SHORT_TEXT
     for paragraph in _paragraphs(lines):
         own = [line for line in paragraph if line.kind == "own"]
         words = " ".join(line.text for line in own)
-        spoken = all_own or bool(_OWN.search(words)) or len(words.split()) <= LONG_PARAGRAPH
+        spoken = typed or bool(_OWN.search(words)) or len(words.split()) <= LONG_PARAGRAPH
         for line in paragraph:
             if line.kind != "own":
                 before = (line.start, line.end) if line.kind == "quote" else before

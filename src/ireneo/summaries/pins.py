@@ -16,7 +16,7 @@ from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, binding_strength, in_context
+from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, in_context, judge
 from ireneo.summaries.own_words import is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
@@ -84,7 +84,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """The constraints in a text with their strengths."""
     out: dict[str, float] = {}
     for said in own_words(without_recalled(text), all_own=system):
-        if strength := binding_strength(said, system=system):
+        if strength := judge(said, system=system).strength:
             out.setdefault(in_context(said), strength)
     # A sentence contained in the context of the next one is dropped.
     texts = list(out)
