@@ -333,3 +333,34 @@ def test_what_stands_in_brackets_is_of_the_sentence_before_it() -> None:
 def test_what_holds_no_clause_binds_nobody(said: str) -> None:
     assert not stands_alone(said)
     assert not stands_alone(said, conceded=True)
+
+
+REPORTED = """\
+every row is shown twice when I open the page
+everything loads fine locally
+all other rows are updated when i pick another day
+none of the pages work anymore
+we get all the rows, since we don't filter by day
+we never saw such rows
+everything we add destroys the rows before
+all days should be sortable
+don't use colored rows, put the total below
+none of the rows load: KeyError: always the same day is missing
+alles läuft jetzt wieder
+alle Zeilen sind leer, wenn ich den Tag wechsle""".splitlines()
+HELD = """\
+All errors get wrapped, never swallowed
+everything is formatted with our own formatter, nothing by hand
+we never write to the store outside of a transaction
+every table has to have a created_at column
+we don't mock the store, we use the one in memory""".splitlines()
+
+
+@pytest.mark.parametrize("said", REPORTED)
+def test_what_happened_and_how_it_looks_is_no_rule(said: str) -> None:
+    assert not stands_alone(said)
+
+
+@pytest.mark.parametrize("said", HELD)
+def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
+    assert stands_alone(said)

@@ -121,6 +121,8 @@ _HALTS = _begins(lambda: _words().halts)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _OF_DISPLAY = _anywhere(lambda: _words().of_display)
+_AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
+_HAPPENED = _anywhere(lambda: _words().happened)
 _LEANS = _begins(lambda: _words().leans)
 _EACH_TIME = _anywhere(lambda: _words().each_time)
 _WHEN_MAKING = _begins(lambda: _words().when_making)
@@ -178,8 +180,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
         halts = any(_HALTS.match(_without_lead(part)) for part in _parts(each))
         if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
             continue
-        if _OF_DISPLAY.search(each) or ": - " in each:
-            continue  # How a product looks, or a list of what it does.
+        if _OF_DISPLAY.search(each) or ": - " in each or _AN_ERROR.search(each):
+            continue  # How a product looks, a list of what it does, or with which error it fails.
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *_parts(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
@@ -600,7 +602,9 @@ def _states(clause: str, reason: bool) -> bool:
     place = _BELONGS.search(body)
     if place is not None and _OF_LAYOUT.search(body, place.start()):
         place = None  # Where something is to be shown.
-    return bool((place is not None and place.start() > 0) or _PRACTICE.search(body) or (_HEADS.search(body) and reason))
+    # Why something happened is no practice.
+    practice = _PRACTICE.search(body) and not (_HAPPENED.search(body) or _CAUSES.match(clause.strip()))
+    return bool((place is not None and place.start() > 0) or practice or (_HEADS.search(body) and reason))
 
 
 def _of_a_kind(clauses: Sequence[str]) -> bool:
@@ -610,8 +614,8 @@ def _of_a_kind(clauses: Sequence[str]) -> bool:
 
 
 def _holds_shortly(clause: str) -> bool:
-    """Whether a clause states a fact in few words: a long one is a description."""
-    return _HOLDS.search(clause) is not None and len(clause.split()) <= SHORT
+    """Whether a clause states a fact in few words: a long one is a description, and not what a program just did."""
+    return _HOLDS.search(clause) is not None and len(clause.split()) <= SHORT and not _HAPPENED.search(clause)
 
 
 def _is_contrast(sentence: str) -> bool:
@@ -627,7 +631,7 @@ def _is_steady(clause: str) -> bool:
         return False
     first = body.partition(" ")[0].lower()
     holds = first.isalnum() and first not in topic(Rulings).definite and _HOLDS.search(body)
-    return any((_OURS.search(body), holds, _NORMS.search(body)))
+    return bool(_NORMS.search(body)) or (bool(_OURS.search(body) or holds) and not _HAPPENED.search(body))
 
 
 def _without_lead(clause: str) -> str:
