@@ -8,13 +8,21 @@ from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.binding import from_where_it_binds
+from ireneo.lessons.binding import forbids, from_where_it_binds
 from ireneo.lessons.lessons import standing_of, worth_telling
-from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling, without_wishes_told
+from ireneo.lessons.rulings import (
+    merged_rulings,
+    opposed,
+    ruling_groups,
+    rulings,
+    same_ruling,
+    without_wishes_told,
+)
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
 from ireneo.lessons.user_words import asked_again
 from ireneo.log.message import Draft, Text
+from ireneo.memories.record import Record, is_kept
 
 TASK = user("The ledger drops its last row. Find out why.")
 WORK = run("bin/rows --last", "41 rows")
@@ -438,3 +446,39 @@ def asks(words: str, number: int) -> list[Observation]:
 def test_prompts_transcripts_and_outputs_are_nobodys_rulings(words: str) -> None:
     heard = rulings(a_run(TASK, WORK, said("I have changed the reader."), user(words)))
     assert not [each for each in heard if worth_telling([each])]
+
+
+ALLOWED = "Always commit the lock file together with the manifest."
+BANNED = "Please don't commit the lock file with the manifest any more."
+
+
+def said_on(day: float, words: str, *, project: str = "ledger") -> Record:
+    run_of = a_run(TASK, WORK, user(words), session=f"{project} {day}", project=project, days=day)
+    record = learned([each for each in rulings(run_of) if each.held])
+    assert record is not None
+    return record
+
+
+def test_of_two_rulings_that_contradict_each_other_the_newer_stands_alone() -> None:
+    first, then = said_on(1, ALLOWED), said_on(9, BANNED)
+    assert [each.text for each in merged_rulings([first, then])] == [then.text]
+    again = said_on(20, ALLOWED)
+    assert [each.text for each in merged_rulings([then, again])] == [again.text]
+    assert len(merged_rulings([first, said_on(9, BANNED, project="tide")])) == 2
+
+
+def test_a_ruling_that_the_user_kept_is_not_ended() -> None:
+    first, then = said_on(1, ALLOWED), said_on(9, BANNED)
+    kept = replace(first, evidence=(*first.evidence, replace(first.evidence[0], origin="user")))
+    assert is_kept(kept)
+    assert {each.text for each in merged_rulings([kept, then])} == {first.text, then.text}
+
+
+def test_what_is_forbidden_later_in_a_run_breaks_what_was_asked_for() -> None:
+    seen = {each.text: each for each in rulings(a_run(TASK, WORK, user(ALLOWED), WORK, user(BANNED))) if each.held}
+    assert list(seen) == [BANNED]
+
+
+def test_a_ruling_forbids_by_how_it_begins() -> None:
+    assert forbids("On changing `rows.py`: “please never touch the rows by hand”")
+    assert not forbids("Touch the rows by hand, never with a script")

@@ -561,6 +561,14 @@ def _parts(sentence: str) -> list[str]:
     return [each.strip() for each in _CLAUSE.split(_bare_of_asides(sentence)) if each.strip()]
 
 
+def forbids(ruling: str) -> bool:
+    """Whether a ruling begins with what is not to be done."""
+    about = ABOUT.match(ruling)
+    said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
+    first = _parts(next(iter(sentences(said)), ""))[:1]
+    return any(_BANS.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
+
+
 def _forbids(clause: str) -> bool:
     if _HALTS.match(_without_lead(clause)):
         return False

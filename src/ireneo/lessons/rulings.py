@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from ireneo.language.topics import Binding, Rulings
 from ireneo.lessons.binding import (
     begins_with_order,
     binds_work,
+    forbids,
     from_where_it_binds,
     lacks_subject,
     limits_edit,
@@ -48,7 +50,7 @@ from ireneo.lessons.rule_weights import (
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
-from ireneo.memories.record import Record, is_kept
+from ireneo.memories.record import Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
 from ireneo.summaries.judge import STRONG, binding_strength, in_context, points_back
 from ireneo.summaries.own_words import OwnSentence, own_words
@@ -394,16 +396,48 @@ def opposed(one: str, other: str) -> bool:
 def merged_rulings(records: Sequence[Record]) -> list[Record]:
     """Merge the memories that are one ruling in several wordings, with all their evidence.
 
-    The wording is the one that the user kept, or else one that is clear by itself, and of these that of most runs.
+    The wording is the one that the user kept, or else one that is clear by itself, and of these that of most runs. Of
+    two that contradict each other in one project the newer stands alone.
     """
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
-        own = [of_cue[cue] for cue in group]
-        alike = sorted(own, key=_by_wording)
-        pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
-        out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
+        for own in _sides([of_cue[cue] for cue in group]):
+            alike = sorted(own, key=_by_wording)
+            pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
+            out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
     return out
+
+
+def _sides(records: Sequence[Record]) -> list[list[Record]]:
+    """The rulings on one subject: together, or those that forbid apart from those that ask for it.
+
+    What was said later ends what the other side said before, in the projects that both were said in.
+    """
+    sides = [[each for each in records if forbids(each.text) is bans] for bans in (True, False)]
+    if not all(sides):
+        return [list(records)]
+    ended = [_kept_beside(side, other) for side, other in (sides, sides[::-1])]
+    return [side for side in ended if side]
+
+
+def _kept_beside(side: Sequence[Record], other: Sequence[Record]) -> list[Record]:
+    """The rulings of a side that no later one of the other side ends."""
+    said = [(_projects(each), last) for each in other if (last := _last(each)) is not None]
+
+    def is_ended(record: Record) -> bool:
+        last, here = _last(record), _projects(record)
+        return last is not None and any(last < later and (here & there or here == there) for there, later in said)
+
+    return [each for each in side if is_kept(each) or not is_ended(each)]
+
+
+def _last(record: Record) -> datetime | None:
+    return max((each.when for each in supporting(record) if each.when is not None), default=None)
+
+
+def _projects(record: Record) -> frozenset[str]:
+    return frozenset(project_of(each) for each in supporting(record)) - {""}
 
 
 def _by_wording(record: Record) -> tuple[object, ...]:
@@ -600,10 +634,13 @@ def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
     """Add a ruling: to the same one in other words, and against those that it replaces."""
     if seen is None:
         return
+    bans = forbids(seen.text)
     for cue, known in list(out.items()):
-        if known.held and opposed(cue, seen.cue):
+        contrary = bool(known.text) and same_ruling(cue, seen.cue) and forbids(known.text) is not bans
+        if known.held and (contrary or opposed(cue, seen.cue)):
             out[cue] = _broken(known, seen)
-    alike = next((cue for cue, known in out.items() if known.text and same_ruling(cue, seen.cue)), "")
+    same = (cue for cue, known in out.items() if known.text and same_ruling(cue, seen.cue))
+    alike = next((cue for cue in same if forbids(out[cue].text) is bans), "")
     if not alike:
         out[seen.cue] = seen
     elif seen.sources[0] not in out[alike].sources:
