@@ -209,6 +209,13 @@ def test_what_nobody_typed_rules_nothing() -> None:
     [
         ("Don't use npm, use pnpm.", Trigger(command="npm", unless=("pnpm",)), "use `pnpm`"),
         ("We use uv instead of pip here.", Trigger(command="pip", unless=("uv",)), "use `uv`"),
+        ("Never force push.", Trigger(command="git push", words=("--force",)), ""),
+        (
+            "Please don't amend commits, the reviewers lose their place.",
+            Trigger(command="git commit", words=("--amend",)),
+            "",
+        ),
+        ("Do not stash anything, read the files you need.", Trigger(command="git stash"), ""),
         ("Never push to main directly.", Trigger(command="git push", words=("main",)), ""),
         (
             "Always run `make fmt` before you commit.",

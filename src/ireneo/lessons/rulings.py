@@ -598,10 +598,11 @@ def _trigger(text: str) -> Trigger | None:
             return Trigger(command=plain, words=flags, unless=unless)
         if "/" in each or "." in each:
             return Trigger(path=each, unless=unless)
-    if act is not None and binding_forbids(text):
+    if act is not None and (binding_forbids(text) or forbids(text)):
         branch = _BRANCH.search(text, act.end())
-        words = (*_FLAG.findall(text), *((branch[1],) if branch else ()))
-        return Trigger(command=_command_of(act["act"]), words=words, unless=unless)
+        command, *flags = re.split(r" (?=--)", _command_of(act["act"]))
+        words = (*flags, *_FLAG.findall(text), *((branch[1],) if branch else ()))
+        return Trigger(command=command, words=words, unless=unless)
     return None
 
 
