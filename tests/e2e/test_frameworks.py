@@ -32,7 +32,7 @@ def steps_of(budget: int) -> tuple[dict[str, Callable[..., Awaitable[str]]], dic
     return pydantic_ai, langchain
 
 
-STEPS = 34
+STEPS = 22
 
 
 def read(path: str) -> str:

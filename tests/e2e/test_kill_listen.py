@@ -20,7 +20,7 @@ from ireneo import Draft, Text, sync
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 COMMAND = "import sys; from ireneo.faces.cli.main import run; sys.argv[0] = 'ireneo'; run()"
 TOWNS = ("Porto", "Bergen", "Gdansk", "Tallinn", "Lugo", "Kotor", "Zadar")
-MESSAGES = 400
+MESSAGES = 256
 
 
 def work(path: Path) -> subprocess.Popen[bytes]:
@@ -78,7 +78,7 @@ def test_killed_again_and_again_each_message_is_read_once(talk: Path) -> None:
     finish(work(whole))
     assert sum(len(messages) for _, messages in heard(whole)) == MESSAGES
     chance = random.Random(5)
-    for _ in range(4):
+    for _ in range(3):
         process = work(talk)
         try:
             deadline = time.monotonic() + 60

@@ -320,7 +320,7 @@ def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) 
         await Memory(means, "whole").secrets(repair=True)
         steps = fuse.steps
         assert steps > 100
-        for at in range(0, steps, 1 + steps // 15):
+        for at in range(0, steps, 1 + steps // 8):
             space = f"broken at {at}"
             await fill(space)
             fuse.set(at)

@@ -37,7 +37,7 @@ def test_the_estimate_is_safe_on_sessions(kind: str) -> None:
         pytest.skip(f"the samples {kind} are not beside the project")
     estimate, exact = EstimatedTokenizer(), ExactTokenizer()
     biases = []
-    for texts in islice(benchmark().sessions(DATA, kind), None, None, 30 if kind in PROSE else 10):
+    for texts in islice(benchmark().sessions(DATA, kind), None, None, 60 if kind in PROSE else 20):
         guessed = sum(map(estimate.count, texts))
         biases.append(guessed / max(1, sum(map(exact.count, texts))) - 1)
     assert biases
