@@ -57,6 +57,24 @@ def test_a_quotation_ends_at_a_question_and_at_what_is_not_meant(text: str) -> N
     assert all("six" not in words for words in quoted(text) if "brother" in words)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can a person on statins have grapefruit, I'm on it for my heart since May",
+        "How many points are there in the sailing test? I'm taking it on 21 June in Hull",
+        "Wie teuer ist der Segelschein? Mein Bruder macht ihn am 21. Juni in Kiel",
+    ],
+)
+def test_what_points_to_a_question_is_quoted_with_it(text: str) -> None:
+    assert quoted(text) == [text]
+
+
+def test_what_one_would_do_is_no_procedure() -> None:
+    assert said_facts("If I fail I sell ice on the beach and never conjugate again.", speaker="user", at=AT) == []
+    told = said_facts("From Monday I'm at a bank in Kiel so the routine is changing.", speaker="user", at=AT)
+    assert {fact.kind for fact in told if not fact.against} == {"episodic"}
+
+
 ANSWERS = (
     ("What do you play?", "bass.", "On 14 May 2024, asked “What do you play?”, the user said: “bass.”"),
     ("Did the insurance pay?", "1400.", "On 14 May 2024, asked “Did the insurance pay?”, the user said: “1400.”"),

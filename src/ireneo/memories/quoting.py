@@ -65,16 +65,22 @@ def joined(text: str, last: Statement, said: Statement) -> str:
 
 
 def opened(said: Statement, *, answers: bool = False) -> str:
-    """A statement with the fragments right before it, if they tell something."""
-    fragments = said.opened
-    if not fragments or not (answers or len(_WORDS.findall(fragments)) > 1 or _FIGURE.search(fragments)):
+    """A statement with what stands right before it: fragments that tell something, or the question it points to."""
+    before = said.opened
+    if not (answers or len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _tells(before):
+        before = ""
+    if said.asked and cues(said.language).points.search(said.text) and _tells(said.asked):
+        before = before or (said.asked if len(_WORDS.findall(said.asked)) <= LONGEST_QUESTION else "")
+    if not before:
         return said.text
-    if not (telling(fragments) or _FIGURE.search(fragments)):
-        return said.text
-    start = said.sentence.find(fragments)
+    start = said.sentence.find(before)
     if start >= 0:
         return said.sentence[start : said.sentence.find(said.text, start) + len(said.text)]
-    return f"{fragments}{' ' if fragments[-1] in '.!?…' else '. '}{said.text}"
+    return f"{before}{' ' if before[-1] in '.!?…' else '. '}{said.text}"
+
+
+def _tells(text: str) -> bool:
+    return bool(telling(text) or _FIGURE.search(text))
 
 
 def goes_on(said: Statement) -> bool:
