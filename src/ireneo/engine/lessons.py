@@ -20,6 +20,7 @@ from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
+from ireneo.lessons.binding import attributed
 from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     Standing,
@@ -429,4 +430,11 @@ def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...
         taken[max(SECTIONS[1:], key=lambda name: taken[name])] -= 1
     for name in SECTIONS:
         taken[name] += min(len(parts[name]) - taken[name], MOST_LINES - sum(taken.values()))
-    return tuple((name, tuple(parts[name][: taken[name]])) for name in SECTIONS if taken[name])
+    return tuple((name, tuple(map(_told_to_others, parts[name][: taken[name]]))) for name in SECTIONS if taken[name])
+
+
+def _told_to_others(lesson: Lesson) -> Lesson:
+    """A lesson as it stands on a page: a ruling that speaks of the user names them, unless it was reviewed."""
+    if not lesson.is_ruling or lesson.reviewed:
+        return lesson
+    return replace(lesson, lesson=attributed(lesson.lesson))

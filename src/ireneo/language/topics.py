@@ -366,6 +366,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     of_layout: Row = ()  # Anywhere: where on a screen something is
     limits_edit: Row = ()  # At the beginning: what the edit at hand is not to touch
     of_display: Row = ()  # Anywhere: how a product looks
+    of_speaker: Row = ()  # Anywhere: who speaks, as the subject or the object
     happened: Row = ()  # Anywhere: what a program did when the user tried it
     each_time: Row = ()  # Anywhere in an order: how often it is to be followed
     when_making: Row = ()  # At the beginning: what holds when things of a kind are made

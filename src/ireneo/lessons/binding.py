@@ -121,6 +121,7 @@ _HALTS = _begins(lambda: _words().halts)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _OF_DISPLAY = _anywhere(lambda: _words().of_display)
+_OF_SPEAKER = _anywhere(lambda: _words().of_speaker)
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
 _HAPPENED = _anywhere(lambda: _words().happened)
 _LEANS = _begins(lambda: _words().leans)
@@ -559,6 +560,18 @@ def _bare_of_asides(sentence: str) -> str:
 def _parts(sentence: str) -> list[str]:
     """The clauses of a sentence."""
     return [each.strip() for each in _CLAUSE.split(_bare_of_asides(sentence)) if each.strip()]
+
+
+def attributed(ruling: str) -> str:
+    """`ruling` as it is told to who does not know whose words they are: with who speaks, if the words speak of them."""
+    about = ABOUT.match(ruling)
+    words = ruling[about.end() :] if about else ruling
+    if not _OF_SPEAKER.search(words) or (about is None and "“" in ruling):
+        return ruling
+    if about is not None:
+        return f"The user {ruling[:1].lower()}{ruling[1:]}"
+    lead = "Leave it to the user" if _DOES_ITSELF.match(words) else "The user"
+    return f"{lead}: “{ruling}”"
 
 
 def forbids(ruling: str) -> bool:
