@@ -222,3 +222,8 @@ def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> 
     told = replace(a_lesson(check, way_out=""), cue="<passes> make lint")
     assert section_of(told) == "Commands"
     assert [name for name, _ in instructions([told])[0].parts] == ["Commands"]
+
+
+@pytest.mark.parametrize("cue", ["<asked> tests", "<refused> ledger sync"])
+def test_what_users_ask_for_and_refuse_again_and_again_is_a_rule(cue: str) -> None:
+    assert section_of(replace(a_lesson("Add tests with the change, unasked."), cue=cue)) == "Rules"

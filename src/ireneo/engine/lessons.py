@@ -34,7 +34,7 @@ from ireneo.lessons.lessons import (
     standing_of,
     without_remedies_told,
 )
-from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
+from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each, says_the_same
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import merged_rulings, reach, without_wishes_told
@@ -333,7 +333,7 @@ class InstructionPage(Struct, frozen=True, kw_only=True):
 
 def section_of(lesson: Lesson) -> str:
     """The part of a page that a lesson belongs to."""
-    if lesson.is_ruling:
+    if lesson.is_ruling or lesson.cue.startswith((ASKED, REFUSED)):
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
