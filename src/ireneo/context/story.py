@@ -45,6 +45,7 @@ from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
+from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.policy import Policy, whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -63,6 +64,7 @@ from ireneo.summaries.summary import (
     SummaryId,
     Thread,
     anchor,
+    header,
 )
 from ireneo.summaries.threads import thread_lines
 
@@ -219,12 +221,27 @@ class StoryComposer:
     """Composes a story's context for several targets; the path is read once."""
 
     def __init__(
-        self, path: StoryPath, options: ContextOptions, teller: StoryTeller, *, room: int = 0, most: int
+        self,
+        path: StoryPath,
+        options: ContextOptions,
+        teller: StoryTeller,
+        *,
+        room: int = 0,
+        most: int,
+        overviews: Sequence[Summary] = (),
     ) -> None:
-        """Read the path; at most `most` leaves are written, and `room` tokens are kept free."""
+        """Read the path; at most `most` leaves are written, and `room` tokens are kept free.
+
+        `overviews` are those that are stored along the path.
+        """
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most)
-        nodes = _past_texts(path, grown.nodes, replace(options, budget=options.budget - room), teller)
+        row = with_overview(path, grown.nodes, options, overviews)
+        nodes = _past_texts(path, row, replace(options, budget=options.budget - room), teller)
+        self.lacks_overview = (
+            row is grown.nodes and is_narrow(grown.nodes, options.budget) and mostly_model_written(nodes)
+        )
+        """Whether an overview would be shown, if one were there."""
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""
@@ -277,6 +294,30 @@ def _past_texts(
     return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
 
 
+def with_overview(
+    path: StoryPath, row: Sequence[Summary], options: ContextOptions, overviews: Sequence[Summary]
+) -> Sequence[Summary]:
+    """The row of a story's past with an overview in the place of what it tells, where one is to be shown."""
+    found = shown_overview(overviews, row, options.budget, options.notes) if overviews else None
+    rest = path.after(row, found.last_position) if found else None
+    if found is None or rest is None or not mostly_model_written([found, *path.reader.texts(rest)]):
+        return row
+    return [found, *rest]
+
+
+def told_room(path: StoryPath, options: ContextOptions) -> int:
+    """The tokens that a context leaves to one text of a story's whole past."""
+    teller = StoryTeller(options.count)
+    options = replace(options, count=billed(teller.count))
+    grown = path.grow(0)
+    texts = tuple(path.reader.texts(grown.nodes))
+    threads, forgotten = standing_threads(texts, options)
+    story = replace(grown, nodes=texts, threads=threads, forgotten=forgotten)
+    before = _before(story, options, teller)
+    frame = MESSAGE_TOKENS + NOTES_TOKENS + options.count(header(texts[0])) + 1 if texts else 0
+    return options.budget - sum(each.tokens for each in before) - _live_room(texts, options) - frame
+
+
 def _full_blocks(options: ContextOptions) -> int:
     """The number of blocks that there is room to show in full."""
     return int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
@@ -314,17 +355,22 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_everything(story, options),)), left, options, teller)])
-    before = _system(story.system, int(budget * SYSTEM_SHARE), options)
-    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes))
-    before += [pins] if pins else []
-    cast = cast_block(story, options, teller)
-    before += [cast] if cast else []
+    before = _before(story, options, teller)
     left = budget - sum(each.tokens for each in before)
     past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
     return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
+
+
+def _before(story: Grown, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
+    """What stands before the past: the system's messages, pins and open threads, the cast."""
+    before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
+    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes))
+    before += [pins] if pins else []
+    cast = cast_block(story, options, teller)
+    return [*before, cast] if cast else before
 
 
 def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:

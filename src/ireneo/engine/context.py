@@ -30,6 +30,7 @@ from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
 from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
+from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, is_near
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
@@ -37,6 +38,8 @@ from ireneo.summaries.work import CHUNK, Reached, WorkPath, is_kept
 
 WAITING_DEPTH = 0
 """The depth of notes that no block has taken up yet."""
+OVERVIEWS = 4
+"""Most overviews of one kind that are read."""
 WORDS_BEFORE = 8
 """Most verbatim messages right before a block that belong to it."""
 
@@ -274,6 +277,22 @@ class StoredReader:
         summarizer = undisputed("turn", self.options.policy.summarizer, self.voice)
         return self._tx.summaries.spans(self._key, self.head.id, summarizer, 1, first)
 
+    def overviews(self) -> Sequence[Summary]:
+        """The newest overviews of a story along the path that serve contexts of this budget."""
+        beginning = f"{undisputed('story', self.options.policy.summarizer, self.voice)}{OVERVIEW}"
+        kinds = [
+            each
+            for each in self._tx.summaries.summarizers(self._key)
+            if each.startswith(beginning) and is_near(each, self.options.budget)
+        ]
+        # An earlier one serves where the newest is not on the path, or until what is disputed of it is told anew.
+        spans = [
+            span
+            for kind in kinds
+            for span in self._tx.summaries.spans(self._key, self.head.id, kind, OVERVIEW_DEPTH)[-OVERVIEWS:]
+        ]
+        return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
+
     def begin_of(self, block: Summary) -> int:
         """Where the notes of a block begin: at the verbatim messages right before it."""
         place = block.first_position
@@ -501,7 +520,8 @@ async def context(
     try:
         await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
-        return replace(cut.context, unkept=str(error))
+        # That an overview is wanted is no loss to the context.
+        return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
     if cut.passing:
         cache.teller.know(cut.passing)
     return cut.context
@@ -545,10 +565,14 @@ def _cut(
 
         if policy.story:
             path = StoryPath(reader, policy, cache.teller.recalled)
-            story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP)
+            overviews = reader.overviews()
+            story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
-            return _Cut(context=context, made=story.made, passing=story.passing, erased=erased)
+            # So that `work` learns that one is wanted for this budget.
+            lacks = story.lacks_overview and last_mark(tx, key, head, options) is None
+            wanted = Mark(at=head.id, at_position=head.position, target_tokens=options.budget) if lacks else None
+            return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)
         made, assembled = fit(WorkComposer(work, mark, options, cache.composed), cache.recount)

@@ -53,10 +53,11 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
-from ireneo.prompts import STORY, STORY_DEEP
+from ireneo.prompts import STORY, STORY_DEEP, STORY_OVERVIEW
 from ireneo.prompts.replies import (
     ONE_STORY,
     SEVERAL_STORIES,
+    OverviewReply,
     StoryReply,
     ThreadSaid,
     story_parts,
@@ -67,6 +68,15 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Wr
 ASKED_WORDS = (250, 400, 600, 800)
 """Words that a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
 what is worth least of it."""
+CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 6, 4
+OVERVIEW_SPARE = 1.05
+"""An overview is asked for in so many times its room, and loses what is worth least, so that the room is filled."""
+OVERVIEW_TOKENS = 1.5
+"""What its reply may cost, in tokens for each of its room: brackets, names, and a text that came out too long."""
+MAX_OVERVIEW = 1.5
+"""An overview is cut where it has more than so many times the words that it was asked for."""
+FEW_FAULTS = 0.05
+"""An overview isn't asked for a second time where no more than this share of it is struck."""
 BEFORE_TOKENS = 700
 """What is shown of the summary before, which tells who is who."""
 THREADS_TOKENS = 2_500
@@ -107,10 +117,12 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     played: tuple[tuple[str, str], ...] = ()
     """Authors, each with the character that they play."""
     disputes: tuple[Annotation, ...] = ()
-    """Why an earlier text of it was disputed."""
+    """Why an earlier text of it was disputed; of an overview also what was written by hand of a part."""
     voice: Voice = "third"
     seen_by: str = ""
     """The character whose memory it is; empty: nobody's."""
+    room: int = 0
+    """Of an overview: the tokens that its text is to fill; 0 for any other text."""
     window_tokens: int = WINDOW_TOKENS
     """What the model can read at a time, with its answer, and asked a second time."""
 
@@ -122,7 +134,14 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     @property
     def asked_words(self) -> int:
         """Words that its text may have."""
+        if self.room:
+            return int(self.room * OVERVIEW_SPARE * CHARACTERS_PER_TOKEN / CHARACTERS_PER_WORD)
         return ASKED_WORDS[min(self.offline.depth, len(ASKED_WORDS)) - 1] if self.is_deep else ASKED_WORDS[0]
+
+    @property
+    def most_words(self) -> int:
+        """Words beyond which its text is cut."""
+        return int(self.asked_words * MAX_OVERVIEW) if self.room else self.asked_words + SPARE_WORDS
 
     @property
     def names(self) -> list[str]:
@@ -310,19 +329,21 @@ class _StoryJudged(Judged, frozen=True, kw_only=True):
 class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
     """A summary of a story as it is asked for, and judged."""
 
-    reply = StoryReply
-
     def __init__(self, job: StoryJob, count: Count) -> None:
         spoken = heard(job.messages, job.seen_by)
         named = not spoken or any(each.named for each in spoken)
         threads, self._shown = shown_threads(job.open, count)
         before = story_text(job.before) if job.before else ""
         fields = _shown(job, job.names, named, threads, count)
+        self.reply = OverviewReply if job.room else StoryReply
         if job.is_deep:
-            place, text = "parts", STORY_DEEP
+            place, text = "parts", STORY_OVERVIEW if job.room else STORY_DEEP
         else:
             place, text = "messages", STORY
             fields |= {"several": "", "reply": ONE_STORY, "task": "the new stretch"}
+        if job.room:
+            text = replace(text, max_tokens=text.max_tokens + int(OVERVIEW_TOKENS * job.room))
+            fields["characters"] = f"{job.asked_words * CHARACTERS_PER_WORD:,}"
         empty = text.render(**fields, **{place: ""})
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
@@ -331,7 +352,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
             voice=job.voice,
             seen_by=own_name(job.seen_by),
             named=named,
-            max_words=job.asked_words + SPARE_WORDS,
+            max_words=job.most_words,
             min_words=MIN_DEEP_WORDS if job.is_deep else MIN_WORDS,
         )
         self.job = job
@@ -359,7 +380,8 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
     def repair(self, answer: StoryReply) -> tuple[Prompt, StoryReply] | None:
         """The same question with the answer and all that is wrong with it."""
         faults = self._judge.faults(answer)
-        if not faults:
+        few = self.job.room and len(faults) <= FEW_FAULTS * len(told(answer))
+        if not faults or (few and not self._judge.fatal(answer)):
             return None
         listed = "\n".join(f"- {fault}" for fault in faults[:MAX_FAULTS])
         given = msgspec.json.encode(answer).decode()
@@ -381,7 +403,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         standing = self._standing(answer, said, suspects)
         # A sentence of which a clause was struck is one that doesn't stand as it was said.
         struck = sum(left.text != each.text for left, each in zip(standing, said, strict=True))
-        kept = _cut(standing_alone(each for each in standing if each.text), self.job.asked_words + SPARE_WORDS)
+        kept = _cut(standing_alone(each for each in standing if each.text), self.job.most_words)
         trusted = bool(kept) and struck <= MAX_STRUCK * len(standing)
         threads: list[ThreadSaid] = []
         if not self.job.is_deep:
@@ -420,7 +442,8 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
             sections=_sections(job, self._judge, judged.sentences, self._judge.names(judged.reply)),
             threads=threads,
             retellings=1 + max((part.retellings for part in job.parts), default=0),
-            sources=tuple(part.id for part in job.parts),
+            # An overview opens to what it stands in the place of.
+            sources=job.offline.sources if job.room else tuple(part.id for part in job.parts),
         )
         return (text,), left_out
 
@@ -461,7 +484,7 @@ def _played(played: Sequence[tuple[str, str]]) -> str:
 
 
 def _asked(job: StoryJob) -> str:
-    return f"{job.asked_words - SPARE_WORDS} to {job.asked_words}"
+    return f"{job.asked_words:,}" if job.room else f"{job.asked_words - SPARE_WORDS} to {job.asked_words}"
 
 
 def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:

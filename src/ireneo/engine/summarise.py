@@ -16,6 +16,7 @@ from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job
+from ireneo.engine.overview import due_overview, is_told, overview_job
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, stretch_prompt
 from ireneo.engine.work_writing import NotesTask
 from ireneo.engine.writing import WrittenSummary, write
@@ -28,6 +29,7 @@ from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import StoryReplies, StoryReply
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.cast import DEEP_LINES, cast_section, known_cast
+from ireneo.summaries.overview import asked_budget
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
@@ -107,12 +109,19 @@ def due_texts(
         if len(ready) >= OFFERED:
             break
     disputed = _disputed(tx, key, options, voice)
+    reader = StoredReader(tx, key, head, options, voice)
+    path = StoryPath(reader, options.policy)
+    row = path.grow(0).nodes if ready or disputed or options.budget else ()
+    overview = due_overview(reader, row)
+    # It is written from the texts of all leaves, once they are there.
+    if overview and not (ready or disputed or waits_for is not None):
+        overview = overview if is_told(path, row) else None
+        ready += [overview] if overview and overview.id not in resting else []
     # Who plays whom is counted over the whole path: at a table a character is seldom called by name.
-    row = StoryPath(StoredReader(tx, key, head, options, voice), options.policy).row() if ready or disputed else ()
-    cast = cast_section([node.lines("cast") for node in row], DEEP_LINES)
+    cast = cast_section([node.lines("cast") for node in row], DEEP_LINES) if ready or disputed else None
     return DueTexts(
         ready=tuple(replace(stretch, sections=(cast,) if cast else ()) for stretch in (*disputed, *ready)),
-        missing=len(missing) + len(disputed),
+        missing=len(missing) + len(disputed) + (overview is not None),
         options=options,
         erased=tx.sessions.erased(key),
     )
@@ -200,6 +209,9 @@ async def write_text(
 
     The caller stores them. Raises ModelError, and SummaryNotFound.
     """
+    if asked_budget(stretch.summarizer):
+        job = await store.read(overview_job, key, stretch, options, voice)
+        return await write(await asyncio.to_thread(StoryTask, job, options.count), model)
     if stretch.level == "story":
         story = await store.read(_story_stretch, key, stretch, options, voice)
         return await _write_story(story, options.count, model)

@@ -23,6 +23,7 @@ from ireneo.engine.intake import Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import check_not_erased, keep_texts
+from ireneo.engine.overview import budgets_asked
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
@@ -566,7 +567,11 @@ class Works:
 
     def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
         """Return the heads of a session's branches, and the options with which its contexts are requested."""
-        stories = [self._options(policy) for policy in self._stories(tx, info)]
+        stories = [
+            self._options(policy, budget)
+            for policy in self._stories(tx, info)
+            for budget in sorted(budgets_asked(tx, info.key, policy)) or [0]
+        ]
         return tx.sessions.branches(info.key), [*stories, *self._works(tx, info)]
 
     def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:

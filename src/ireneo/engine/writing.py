@@ -170,6 +170,7 @@ def as_text(canonical: Summary, disputes: Sequence[Annotation], voice: Voice) ->
 
 def doubts(disputes: Sequence[Annotation]) -> str:
     """What a prompt says about the disputes of an earlier text; empty where there are none."""
+    disputes = [each for each in disputes if each.kind == "dispute"]
     if not disputes:
         return ""
     disputed = [f"- {each.text}" + (f" (of: “{each.claim}”)" if each.claim else "") for each in disputes]

@@ -14,6 +14,8 @@ NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_toke
 STORY = PromptText(task="story", version=4, max_tokens=2_800)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """For the deeper summaries of a story. It shares the leaf's version, since one summarizer writes both."""
+STORY_OVERVIEW = PromptText(task="story", text="overview", version=1, max_tokens=800)
+"""For one text of a whole story; its reply may cost more by what the text is asked to have."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
 FACTS = PromptText(task="facts", version=2, max_tokens=6_000)
 """Facts that people state about themselves."""

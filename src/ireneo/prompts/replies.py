@@ -147,6 +147,12 @@ class StoryReply(Struct, frozen=True, kw_only=True):
     """The short ids of the threads that came to their end here, each with what ended it."""
 
 
+class OverviewReply(StoryReply, frozen=True, kw_only=True):
+    """The account of a whole story; nothing is opened or resolved by it."""
+
+    text: Annotated[str, Meta(max_length=60_000)]
+
+
 class NumberedStory(StoryReply, frozen=True, kw_only=True):
     """One of several texts that were asked for together."""
 

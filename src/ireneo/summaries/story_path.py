@@ -183,6 +183,21 @@ class StoryPath:
             return [node]
         return [each for child in children for each in self.under(child, depth)]
 
+    def after(self, row: Sequence[Summary], position: int) -> list[Summary] | None:
+        """Return what of a row follows `position`, opened where that is inside a summary; None if it is in a leaf."""
+        out: list[Summary] = []
+        waiting = list(reversed(row))
+        while waiting:
+            node = waiting.pop()
+            if node.first_position > position:
+                out.append(node)
+            elif node.last_position > position:
+                children = self._children(node)
+                if not children:
+                    return None
+                waiting += reversed(children)
+        return out
+
     def _row(self, start: int, live: int = 0) -> list[Summary]:
         """Return the summaries from position `start` on, at the depths at which they are shown.
 

@@ -1,0 +1,95 @@
+"""An overview of a story: one text of its whole path, for contexts that are too narrow for the pyramid of summaries.
+
+It is a summary like any other, over every leaf of a path, and stored under a summarizer of its own. The canonical
+summaries don't know of it, so nothing is cut differently because one is there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ireneo.log.tree import Annotation
+from ireneo.summaries.summary import Summary
+
+OVERVIEW = "/overview/"
+"""What follows the policy's summarizer, before the budget that it was written for."""
+OVERVIEW_DEPTH = 0
+"""It has no place among the depths of the pyramid."""
+LEAF_TEXT_TOKENS = 150
+"""About what a model's text of a leaf costs."""
+MUCH = 4
+"""A context is narrow where the texts of all leaves cost so many times its budget."""
+NEAR = 4 / 3
+"""An overview serves budgets up to so many times the one that it was written for, or as many times smaller."""
+GROWN = 0.25
+"""It is written anew when the story has so many more leaves, as a share of those that it tells."""
+
+
+def overview_summarizer(summarizer: str, budget: int) -> str:
+    """The summarizer of overviews of a policy's leaves, for contexts of `budget` tokens."""
+    return f"{summarizer}{OVERVIEW}{budget}"
+
+
+def asked_budget(summarizer: str) -> int:
+    """The budget that an overview was written for; 0 where it is none."""
+    asked = summarizer.rpartition(OVERVIEW)[2].partition("/")[0] if OVERVIEW in summarizer else ""
+    return int(asked) if asked.isdecimal() else 0
+
+
+def is_near(summarizer: str, budget: int) -> bool:
+    """Whether an overview of this `summarizer` serves contexts of `budget` tokens."""
+    asked = asked_budget(summarizer)
+    return bool(asked) and asked <= budget * NEAR and budget <= asked * NEAR
+
+
+def is_narrow(row: Sequence[Summary], budget: int) -> bool:
+    """Whether a context of `budget` tokens is too narrow for the summaries of `row`, the whole past of a path."""
+    told = sum(min(node.leaves * LEAF_TEXT_TOKENS, node.source_tokens) for node in row)
+    return bool(row) and told >= MUCH * budget
+
+
+def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
+    """What was said by hand of what an overview tells: disputes, and wordings of the summaries that it covers."""
+    return [
+        note
+        for note in notes
+        if stretch.first_position <= note.at_position <= stretch.last_position
+        and (note.kind == "dispute" or (note.kind == "wording" and note.since >= 0 and note.about != stretch.stretch))
+    ]
+
+
+def is_current(overview: Summary, row: Sequence[Summary], notes: Sequence[Annotation]) -> bool:
+    """Whether there is no need yet to write an overview anew."""
+    more = sum(node.leaves for node in row) - overview.leaves
+    return more < max(overview.leaves * GROWN, 1) and _answers(overview, notes)
+
+
+def shown_overview(
+    stored: Iterable[Summary], row: Sequence[Summary], budget: int, notes: Sequence[Annotation]
+) -> Summary | None:
+    """The one of the stored overviews of a path to show instead of `row`; None where its own summaries do better.
+
+    One of which something was disputed or written by hand since is not shown.
+    """
+    if not is_narrow(row, budget):
+        return None
+    fitting = [
+        each
+        for each in stored
+        if each.is_written
+        and is_near(each.summarizer, budget)
+        and each.first == row[0].first
+        and each.last_position <= row[-1].last_position
+        and _answers(each, notes)
+    ]
+
+    def serves(each: Summary) -> tuple[int, float]:
+        return each.last_position, -abs(math.log(asked_budget(each.summarizer) / budget))
+
+    return max(fitting, key=serves, default=None)
+
+
+def _answers(overview: Summary, notes: Iterable[Annotation]) -> bool:
+    answered = overview.writing.disputes if overview.writing else ()
+    return all(note.id in answered for note in said_within(overview, notes))
