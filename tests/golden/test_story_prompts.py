@@ -51,6 +51,14 @@ def test_the_prompt_for_a_deeper_summary_reads_as_it_did() -> None:
     compare("prompts/story_deep", written(prompt))
 
 
+def test_the_prompt_for_an_overview_reads_as_it_did() -> None:
+    parts = (BEFORE, record(STORY[2:8]), record(STORY[8:], text="Holm took a pistol out of the drawer."))
+    job = StoryJob(offline=record(leaves=3, depth=0), parts=parts, room=1_600, played=(("LENA", "Vera Lund"),))
+    prompt = StoryTask(job, quarters).prompt
+    assert (prompt.name, prompt.max_tokens) == ("story-overview-1", 3_200)
+    compare("prompts/story_overview", written(prompt))
+
+
 def test_a_prompt_says_what_is_disputed() -> None:
     dispute = Annotation(
         id=AnnotationId("d_1"), kind="dispute", at=STORY[-1].id, at_position=11, text="It was his right hand."
@@ -60,6 +68,6 @@ def test_a_prompt_says_what_is_disputed() -> None:
 
 
 def test_what_is_always_said_is_short() -> None:
-    for job in (StoryJob(offline=record()), StoryJob(offline=record(leaves=4))):
+    for job in (StoryJob(offline=record()), *(StoryJob(offline=record(leaves=4), room=room) for room in (0, 900))):
         prompt = StoryTask(replace(job, voice="first", seen_by="Vera"), quarters).prompt
         assert quarters(prompt.system) + quarters(prompt.user) < MOST_FIXED
