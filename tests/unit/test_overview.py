@@ -286,6 +286,10 @@ async def test_it_opens_to_what_it_stands_for(story: Tale) -> None:
     assert (opened.parts[0].first, opened.parts[-1].last) == (opened.summary.first, opened.summary.last)
     assert 1 < len(opened.parts) < 20
     assert sum(part.messages for part in opened.parts) == opened.summary.messages == block.covers
+    tree = await story.session.tree()
+    assert [(node.id, node.messages, node.model) for node in tree.overviews] == [(block.id, block.covers, "scripted")]
+    assert all(node.depth > 0 for node in tree.nodes)
+    assert told(3) in tree.overviews[0].text
 
 
 @tale

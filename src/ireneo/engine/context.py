@@ -278,12 +278,13 @@ class StoredReader:
         return self._tx.summaries.spans(self._key, self.head.id, summarizer, 1, first)
 
     def overviews(self) -> Sequence[Summary]:
-        """The newest overviews of a story along the path that serve contexts of this budget."""
+        """The newest overviews of a story along the path that serve contexts of this budget; without one, of any."""
         beginning = f"{undisputed('story', self.options.policy.summarizer, self.voice)}{OVERVIEW}"
+        budget = self.options.budget
         kinds = [
             each
             for each in self._tx.summaries.summarizers(self._key)
-            if each.startswith(beginning) and is_near(each, self.options.budget)
+            if each.startswith(beginning) and (not budget or is_near(each, budget))
         ]
         # An earlier one serves where the newest is not on the path, or until what is disputed of it is told anew.
         spans = [

@@ -19,6 +19,7 @@ from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.outcomes import shown_state
+from ireneo.summaries.overview import asked_budget
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import StoryPath
@@ -340,6 +341,12 @@ class Tree(ShortRepr, frozen=True, kw_only=True):
     """This branch first, then the others by name."""
     threads: tuple[OpenThread, ...]
     """The threads that are open at the end of the summaries."""
+    overviews: tuple[TreeNode, ...] = ()
+    """Of a story: the newest overview for each budget, by what they cost; narrow contexts show them instead."""
+
+
+MOST_TOLD = 20_000
+"""Tokens that no text by a model has."""
 
 
 def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
@@ -370,13 +377,22 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(_branches(tx, key, branch, policy.summarizer)),
         threads=tuple(map(_thread, threads)),
+        overviews=tuple(_overviews(reader, count)) if reader and story else (),
     )
+
+
+def _overviews(reader: StoredReader, count: Count) -> list[TreeNode]:
+    written = sorted(reader.overviews(), key=lambda each: each.last_position)
+    newest = {asked_budget(each.summarizer): each for each in written if each.is_written}
+    return [_node(newest[budget], text, False, count) for budget, text in sorted(newest.items())]
 
 
 def whole_text(summary: Summary, count: Count) -> str:
     """The full text of a summary: all lines of a block of work, the words of a story's."""
     if summary.level == "story":
-        (block,) = tell_blocks([summary], TOLD_TOKENS, billed(count))
+        # Of sentences that rules chose there are more than a reader wants; a model's text is read as a whole.
+        room = MOST_TOLD if summary.is_written else TOLD_TOKENS
+        (block,) = tell_blocks([summary], room, billed(count))
         return block.partition("\n")[2]
     # Bare names only fill room that a context leaves; here they would bury the rest.
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}

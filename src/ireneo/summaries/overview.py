@@ -46,7 +46,7 @@ def is_near(summarizer: str, budget: int) -> bool:
 def is_narrow(row: Sequence[Summary], budget: int) -> bool:
     """Whether a context of `budget` tokens is too narrow for the summaries of `row`, the whole past of a path."""
     told = sum(min(node.leaves * LEAF_TEXT_TOKENS, node.source_tokens) for node in row)
-    return bool(row) and told >= MUCH * budget
+    return 0 < MUCH * budget <= told
 
 
 def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
