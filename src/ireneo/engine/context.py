@@ -30,7 +30,7 @@ from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
 from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
-from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, is_near
+from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
@@ -284,7 +284,7 @@ class StoredReader:
         kinds = [
             each
             for each in self._tx.summaries.summarizers(self._key)
-            if each.startswith(beginning) and (not budget or is_near(each, budget))
+            if each.startswith(beginning) and (not budget or is_near(asked_budget(each), budget))
         ]
         # An earlier one serves where the newest is not on the path, or until what is disputed of it is told anew.
         spans = [
@@ -570,15 +570,21 @@ def _cut(
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
-            # So that `work` learns that one is wanted for this budget.
-            lacks = story.lacks_overview and last_mark(tx, key, head, options) is None
-            wanted = Mark(at=head.id, at_position=head.position, target_tokens=options.budget) if lacks else None
+            wanted = _wanted(tx, key, head, options) if story.lacks_overview else None
             return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)
         made, assembled = fit(WorkComposer(work, mark, options, cache.composed), cache.recount)
         new = assembled.mark if assembled.mark != mark else None
         return _Cut(context=made, made=[*work.made, *reader.rolled_up], mark=new, erased=erased)
+
+
+def _wanted(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
+    """The mark by which `work` learns that contexts of about this budget lack an overview; None where it knows."""
+    for mark in tx.rebuilds.of_session(key):
+        if mark.summarizer == options.policy.summarizer and is_near(mark.budget_tokens, options.budget):
+            return None
+    return Mark(at=head.id, at_position=head.position, target_tokens=options.budget)
 
 
 def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:

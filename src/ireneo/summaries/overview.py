@@ -37,10 +37,9 @@ def asked_budget(summarizer: str) -> int:
     return int(asked) if asked.isdecimal() else 0
 
 
-def is_near(summarizer: str, budget: int) -> bool:
-    """Whether an overview of this `summarizer` serves contexts of `budget` tokens."""
-    asked = asked_budget(summarizer)
-    return bool(asked) and asked <= budget * NEAR and budget <= asked * NEAR
+def is_near(asked: int, budget: int) -> bool:
+    """Whether an overview that was written for a budget of `asked` tokens serves contexts of `budget` tokens."""
+    return asked <= budget * NEAR and budget <= asked * NEAR
 
 
 def is_narrow(row: Sequence[Summary], budget: int) -> bool:
@@ -78,7 +77,7 @@ def shown_overview(
         each
         for each in stored
         if each.is_written
-        and is_near(each.summarizer, budget)
+        and is_near(asked_budget(each.summarizer), budget)
         and each.first == row[0].first
         and each.last_position <= row[-1].last_position
         and _answers(each, notes)
