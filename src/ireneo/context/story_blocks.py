@@ -104,6 +104,8 @@ def tell_blocks(
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
+    telling.regain()
+    telling.fill()
     return telling.texts()
 
 
@@ -172,6 +174,10 @@ class _Telling:
                 kept.append(piece)
         self.chosen = kept
         self.standing.update(told)
+
+    def regain(self) -> None:
+        """Count the room that is really left: sentences cost less together than one by one."""
+        self.left = max(self.left, self.room - self.count("\n\n".join(filter(None, self._written()))))
 
     def fill(self) -> None:
         """Choose until nothing more fits; may be called again with what turned out to be left."""
