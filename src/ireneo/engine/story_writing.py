@@ -57,6 +57,7 @@ from ireneo.prompts import STORY, STORY_DEEP, STORY_OVERVIEW
 from ireneo.prompts.replies import (
     ONE_STORY,
     SEVERAL_STORIES,
+    AnyStoryReply,
     OverviewReply,
     StoryReply,
     ThreadSaid,
@@ -326,7 +327,7 @@ class _StoryJudged(Judged, frozen=True, kw_only=True):
     reply: StoryReply
 
 
-class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
+class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
     """A summary of a story as it is asked for, and judged."""
 
     def __init__(self, job: StoryJob, count: Count) -> None:
@@ -373,9 +374,9 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         """The names of the offline text that are shown."""
         return self.job.names[:NAMES_SHOWN]
 
-    def read(self, reply: StoryReply) -> StoryReply:
-        """The reply itself."""
-        return reply
+    def read(self, reply: AnyStoryReply) -> StoryReply:
+        """The reply itself; an overview opens and resolves nothing."""
+        return reply if isinstance(reply, StoryReply) else StoryReply(text=reply.text, names=reply.names)
 
     def repair(self, answer: StoryReply) -> tuple[Prompt, StoryReply] | None:
         """The same question with the answer and all that is wrong with it."""

@@ -26,7 +26,7 @@ from ireneo.log.message import Count, Head, Message, MessageId, head_of, heard_b
 from ireneo.log.tree import SessionKey
 from ireneo.ports.models import LanguageModel, Reply, Usage
 from ireneo.ports.store import Lease, Span, Store, Transaction
-from ireneo.prompts.replies import StoryReplies, StoryReply
+from ireneo.prompts.replies import AnyStoryReply, StoryReplies, StoryReply
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.cast import DEEP_LINES, cast_section, known_cast
 from ireneo.summaries.overview import asked_budget
@@ -256,7 +256,7 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
 
     A text that fails by itself is left out, with those over it. Raises ModelError where none is written.
     """
-    answers: Mapping[int, Reply[StoryReply]] = {}
+    answers: Mapping[int, Reply[AnyStoryReply]] = {}
     failed: ModelError | None = None
     if len(story.jobs) > 1:
         try:
@@ -283,11 +283,11 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
     return _all_of(list(written.values()), () if failed is None else (str(failed),))
 
 
-async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[StoryReply]]:
+async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[AnyStoryReply]]:
     """Ask for all texts of a stretch at once; the answers by their numbers, the first with what all cost."""
     prompt = await asyncio.to_thread(stretch_prompt, story.jobs, count)
     answer = await model.ask(prompt, StoryReplies)
-    out: dict[int, Reply[StoryReply]] = {}
+    out: dict[int, Reply[AnyStoryReply]] = {}
     for each in answer.value.texts:
         reply = StoryReply(text=each.text, names=each.names, opened=each.opened, resolved=each.resolved)
         usage = Usage(calls=0) if out else answer.usage

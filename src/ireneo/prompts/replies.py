@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib.resources import files
 from string import Template
 from types import MappingProxyType
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct
 
@@ -147,10 +147,14 @@ class StoryReply(Struct, frozen=True, kw_only=True):
     """The short ids of the threads that came to their end here, each with what ended it."""
 
 
-class OverviewReply(StoryReply, frozen=True, kw_only=True):
-    """The account of a whole story; nothing is opened or resolved by it."""
+class OverviewReply(Struct, frozen=True, kw_only=True):
+    """The account of a whole story."""
 
     text: Annotated[str, Meta(max_length=60_000)]
+    names: Annotated[list[Name], Meta(max_length=32)] = []
+
+
+AnyStoryReply: TypeAlias = StoryReply | OverviewReply
 
 
 class NumberedStory(StoryReply, frozen=True, kw_only=True):
