@@ -69,7 +69,7 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Wr
 ASKED_WORDS = (250, 400, 600, 800)
 """Words that a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
 what is worth least of it."""
-CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 6, 4
+CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 5.65, 4
 OVERVIEW_SPARE = 1.05
 """An overview is asked for in so many times its room, and loses what is worth least, so that the room is filled."""
 OVERVIEW_TOKENS = 1.5
@@ -136,8 +136,13 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     def asked_words(self) -> int:
         """Words that its text may have."""
         if self.room:
-            return int(self.room * OVERVIEW_SPARE * CHARACTERS_PER_TOKEN / CHARACTERS_PER_WORD)
+            return int(self.asked_characters / CHARACTERS_PER_WORD)
         return ASKED_WORDS[min(self.offline.depth, len(ASKED_WORDS)) - 1] if self.is_deep else ASKED_WORDS[0]
+
+    @property
+    def asked_characters(self) -> int:
+        """Of an overview: the characters that its text may have."""
+        return int(self.room * OVERVIEW_SPARE * CHARACTERS_PER_TOKEN)
 
     @property
     def most_words(self) -> int:
@@ -344,7 +349,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
             fields |= {"several": "", "reply": ONE_STORY, "task": "the new stretch"}
         if job.room:
             text = replace(text, max_tokens=text.max_tokens + int(OVERVIEW_TOKENS * job.room))
-            fields["characters"] = f"{job.asked_words * CHARACTERS_PER_WORD:,}"
+            fields["characters"] = f"{job.asked_characters:,}"
         empty = text.render(**fields, **{place: ""})
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
