@@ -69,6 +69,13 @@ def test_what_points_to_a_question_is_quoted_with_it(text: str) -> None:
     assert quoted(text) == [text]
 
 
+def test_what_is_retold_is_quoted_where_more_is_said_of_it() -> None:
+    (alone,) = events("I registered for the sailing exam in June.")
+    assert alone.text.startswith("The user registered for the sailing exam")
+    text = "I registered for the sailing exam in June, it costs 289 euros."
+    assert quoted(text) == [text]
+
+
 def test_what_one_would_do_is_no_procedure() -> None:
     assert said_facts("If I fail I sell ice on the beach and never conjugate again.", speaker="user", at=AT) == []
     told = said_facts("From Monday I'm at a bank in Kiel so the routine is changing.", speaker="user", at=AT)

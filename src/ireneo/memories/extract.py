@@ -143,6 +143,7 @@ def said_facts(
                 reader.names[fact.subject] = fact.subject
         if quoted is not None:
             found[quoted.key] = quoted.told(reader)
+            answer = "" if quoted.asked else answer
     if answer and not any(fact.answers or fact.quote in answer for fact in found.values()):
         fact = _answer(answer, asked, reader)
         found = {_key_of(fact): fact, **found}
@@ -160,7 +161,7 @@ def _key_of(fact: SaidFact) -> tuple[str, ...]:
 
 
 class _Quoted(Struct, frozen=True, kw_only=True):
-    """An event in the speaker's words, which may continue in the next statement."""
+    """An event, which may continue in the next statement, and then is told in the speaker's words."""
 
     fact: SaidFact
     words: str
@@ -170,27 +171,38 @@ class _Quoted(Struct, frozen=True, kw_only=True):
     """By which the event was found first."""
     asked: str = ""
     """The question that it answers."""
+    retold: bool = False
+    """It is told in the third person, while nothing more is said of it."""
 
     @classmethod
     def of(
         cls, facts: Sequence[SaidFact], said: Statement, statement: Statement, answer: str, asked: str
     ) -> _Quoted | None:
-        """The quotation among the facts of a statement; None if all fill slots or only end something."""
-        fact = next((each for each in facts if _is_quoted(each, statement)), None)
+        """The event among the facts of a statement; None if all fill slots or only end something."""
+        fact = next((each for each in facts if each.kind == "episodic" and not (each.attribute or each.against)), None)
         if fact is None:
             return None
         answers = bool(answer) and (said.sentence == answer or answer in said.opened)
         words = opened(said, answers=answers) if said.text == statement.text else statement.text
-        return cls(fact=fact, words=words, last=said, key=_key_of(fact), asked=asked if answers else "")
+        return cls(
+            fact=fact,
+            words=words,
+            last=said,
+            key=_key_of(fact),
+            asked=asked if answers else "",
+            retold=not _is_quoted(fact, statement),
+        )
 
     def with_more(self, said: Statement) -> _Quoted:
         """The same with what is said next."""
-        return replace(self, words=joined(self.words, self.last, said), last=said)
+        return replace(self, words=joined(self.words, self.last, said), last=said, retold=False)
 
     def told(self, reader: _FactReader) -> SaidFact:
         """The event with all its words."""
+        if self.retold:
+            return self.fact
         text = quotation(self.words, reader.who, reader.at, self.last.language, self.asked)
-        return replace(self.fact, text=text, answers=bool(self.asked))
+        return replace(self.fact, text=text, at=reader.at, answers=bool(self.asked))
 
 
 def _is_quoted(fact: SaidFact, statement: Statement) -> bool:
