@@ -17,7 +17,7 @@ from tests.e2e.test_cli_command import run
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 COMMAND = "import sys; from ireneo.faces.cli.main import run; sys.argv[0] = 'ireneo'; run()"
 RUNS = 12
-KILLS = 5
+KILLS = 4
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:

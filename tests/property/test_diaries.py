@@ -98,7 +98,7 @@ runs = st.lists(turns | made, max_size=14).map(drafts_of)
 counts: list[Callable[[str], int]] = [quarters, len, lambda text: len(text.split())]
 
 
-@calm(60)
+@calm(40)
 @given(drafts=runs, weight=st.sampled_from([1, 5_000, 2_000_000]), count=st.sampled_from(counts))
 def test_a_diary_is_grounded_harmless_and_small(drafts: list[Draft], weight: int, count: Callable[[str], int]) -> None:
     run = material(drafts)

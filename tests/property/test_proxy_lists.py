@@ -57,7 +57,7 @@ def change(chat: list[Json], what: str, at: int, number: int) -> None:
         chat.append(message(number + 1, "user"))
 
 
-@calm(25)
+@calm(15)
 @given(begins=st.integers(1, 40), steps=STEPS, budget=st.sampled_from([600, 2_000, 50_000]))
 def test_the_branch_says_what_the_list_says_whatever_was_done_to_it(
     begins: int, steps: list[tuple[str, int]], budget: int

@@ -77,7 +77,7 @@ def test_a_text_full_of_beginnings_is_read_to_its_end() -> None:
     assert without_recalled(f"{BRIEF_HEADING}\n" * 50_000) == ""
 
 
-@calm(60)
+@calm(40)
 @given(before=st.text(max_size=30), after=st.text(max_size=30), inside=st.lists(st.text(max_size=40), max_size=4))
 def test_no_line_of_a_block_is_left_whatever_it_says(before: str, after: str, inside: list[str]) -> None:
     for tag in CLOSING:

@@ -75,7 +75,7 @@ async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
         session = await memory.session("tale")
         if system:
             await session.append(Draft(role="system", parts=(Text(text="You tell of Port Kelm."),)))
-        for _ in range(28):
+        for _ in range(18):
             await session.append([said(source) for _ in range(source.randint(1, 5))])
             await both_show_the_same(memory, session)
             if source.random() < 0.2:

@@ -34,7 +34,7 @@ def talk(size: int, tokens: int = 10, every: int = 2) -> list[Message]:
     return told(drafts, tokens)
 
 
-@calm(60)
+@calm(40)
 @given(pieces=stories(max_size=25), step=st.integers(1, 7))
 def test_a_path_is_cut_alike_message_by_message_and_all_at_once(pieces: list[str], step: int) -> None:
     path = chain(None, Storyteller().tell(pieces), lambda parts: (sum(len(str(part)) for part in parts) // 8, 0))
@@ -87,7 +87,7 @@ def test_merging_one_by_one_comes_to_what_the_count_says(fan_in: int, limit: int
         assert sum(leaves_at(depth, story) for depth in row) == leaves
 
 
-@calm(60)
+@calm(40)
 @given(leaves=st.integers(0, 3_000), blocks=st.integers(0, 300), fan_in=st.integers(2, 6))
 def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int, fan_in: int) -> None:
     story = replace(SMALL, fan_in=fan_in, limit=6)
