@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 
 from ireneo.grounding.claims import (
     ClaimKind,
@@ -15,7 +13,6 @@ from ireneo.grounding.claims import (
     artifacts,
     claims,
     ends_like_a_file,
-    figures,
     read,
     straight,
     unescaped,
@@ -23,6 +20,7 @@ from ireneo.grounding.claims import (
     unmarked,
     without_gutter,
 )
+from ireneo.grounding.derived import Derived
 from ireneo.language.files import topic
 from ireneo.language.times import Date, dates
 from ireneo.language.topics import Names
@@ -457,176 +455,6 @@ def _in_order(words: Sequence[str], text: str) -> bool:
                 reached.append(end)
         ends = reached
     return bool(ends)
-
-
-# Derived numbers: counts, sums, rounded numbers, and conversions to other units.
-
-FEW = 12
-"""Counts up to this number need no evidence: of steps, findings, reasons."""
-MAX_COUNT = 5_000
-MAX_ADDED = 4
-"""Most numbers on a line that are added up; more would support almost any sum."""
-MAX_BESIDE = 8
-ROUGH = 0.07
-"""Largest relative error of a rounded number."""
-
-_FAMILIES: tuple[dict[str, float], ...] = (
-    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "day": 86_400, "week": 604_800},
-    {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
-    {"": 1, "k": 1e3, "million": 1e6},
-)
-_SCALES = {unit: (number, scale) for number, family in enumerate(_FAMILIES) for unit, scale in family.items()}
-_KIBI = 1.024
-_ITEM = lazy_re(r"[,;|]\s")
-_COUNTED = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label>[A-Za-z]\w*)")
-
-
-class Derived:
-    """The numbers that can be derived from those in some texts."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = tuple(texts)
-
-    def holds(self, figure: str, unit: str) -> bool:
-        """Whether `figure` with its unit follows from the texts."""
-        try:
-            asked = float(figure)
-        except ValueError:
-            return False  # A version can't be derived.
-        if figure[0] == "0" and figure.isdigit():
-            return False  # Part of a name or a date.
-        if unit == "%":
-            return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
-        if unit not in _SCALES:
-            return asked in self._counts
-        number, scale = _SCALES[unit]
-        if any(_is_rounded(asked, figure, each / scale) for each in self._known[number]):
-            return True
-        if number == 1 and any(_is_rounded(asked, figure, each / _kibi(scale)) for each in self._known[number]):
-            return True
-        worked_out = (each / scale for each in self._worked_out[number])
-        return (not unit and asked in self._counts) or any(_is_rounded(asked, figure, each) for each in worked_out)
-
-    @cached_property
-    def _lines(self) -> tuple[tuple[tuple[str, str], ...], ...]:
-        lines = dict.fromkeys(line for text in self._texts for line in text.splitlines())
-        return tuple(found for line in lines if (found := tuple(figures(line))))
-
-    @cached_property
-    def _known(self) -> tuple[frozenset[float], ...]:
-        known: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        for line in self._lines:
-            for number, value in _valued(line):
-                known[number].add(value)
-        return tuple(frozenset(each) for each in known)
-
-    @cached_property
-    def _pairs(self) -> frozenset[tuple[float, float]]:
-        """Pairs of numbers on one line, the smaller first, and each number with the sum of its line."""
-        out: set[tuple[float, float]] = set()
-        for line in self._lines:
-            if len(line) <= MAX_BESIDE:
-                values = [value for _, value in _valued(line)]
-                out.update((min(pair), max(pair)) for pair in combinations(values, 2))
-        for text in self._texts:
-            for written in text.splitlines():
-                things = [value for _, value in _things(written)]
-                out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
-        return frozenset(out)
-
-    @cached_property
-    def _worked_out(self) -> tuple[frozenset[float], ...]:
-        """Sums of the numbers of a line, and of all numbers with the same label in one text or in all."""
-        out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        everywhere: dict[str, list[float]] = {}
-        for text in self._texts:
-            alike: dict[str, list[float]] = {}
-            for line in text.splitlines():
-                for label, value in _labelled(line):
-                    alike.setdefault(label, []).append(value)
-                things = [value for _, value in _things(line)]
-                if len(things) <= MAX_ADDED:
-                    out[-1].update(_sums(things))
-            for label, values in alike.items():
-                everywhere.setdefault(label, []).extend(values)
-                out[_family(label)].add(round(sum(values), 9))
-        for label, values in everywhere.items():
-            out[_family(label)].add(round(sum(values), 9))
-        return tuple(frozenset(each) for each in out)
-
-    @cached_property
-    def _counts(self) -> frozenset[float]:
-        """The numbers of lines of each text, of items of each line, and of texts that begin alike (a tool's calls)."""
-        counts: set[float] = set()
-        begun: Counter[str] = Counter()
-        number = 0
-        for text in self._texts:
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-            number += len(lines)
-            # The first or last line of an output is often its header or total.
-            counts.update((len(lines), len(lines) - 1))
-            counts.update(len(_ITEM.findall(line)) + 1 for line in lines)
-            begun.update(line.split(None, 1)[0] for line in lines[:1])
-        counts.update(begun.values())
-        counts.update(range(1, min(FEW, number) + 1))
-        return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
-
-
-def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
-    """Yield the family and the value, in its smallest unit, of each number of a line."""
-    for figure, unit in line:
-        if unit in _SCALES and figure.count(".") <= 1:
-            number, scale = _SCALES[unit]
-            yield number, float(figure) * scale
-
-
-def _labelled(line: str) -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a line with the word behind each: ``12 passed``."""
-    for found in _COUNTED.finditer(line):
-        yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
-
-
-def _things(line: str) -> list[tuple[str, float]]:
-    """Return the numbers of a line that count things."""
-    return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
-
-
-def _sums(values: list[float]) -> Iterator[float]:
-    for number in range(2, len(values) + 1):
-        yield from (round(sum(some), 9) for some in combinations(values, number))
-
-
-def _family(label: str) -> int:
-    return _SCALES.get(label, (len(_FAMILIES) - 1, 1.0))[0]
-
-
-def _is_rounded(asked: float, figure: str, exact: float) -> bool:
-    """Whether `figure` is `exact`, rounded or truncated to its number of digits."""
-    if abs(asked - exact) <= 1e-9 * max(abs(exact), 1):
-        return True
-    decimals = len(figure.partition(".")[2])
-    digits = figure.replace(".", "").strip("0")
-    if decimals:
-        place = 10.0**-decimals
-    else:
-        zeros = len(figure) - len(figure.rstrip("0"))
-        # An exact integer is only rounded to one with trailing zeros.
-        if exact == int(exact) and not zeros:
-            return False
-        place = 10.0**zeros
-    return bool(digits) and abs(asked - exact) < place and abs(asked - exact) <= ROUGH * abs(exact)
-
-
-def _is_share(asked: float, figure: str, one: float, whole: float) -> bool:
-    return whole > 0 and any(
-        _is_rounded(asked, figure, share) for share in (100 * one / whole, 100 - 100 * one / whole)
-    )
-
-
-def _kibi(scale: float) -> float:
-    """Return the scale of a unit of bytes with 1,024 in place of 1,000."""
-    steps = round(len(f"{scale:.0f}") / 3 - 1 / 3)
-    return float(scale * _KIBI**steps)
 
 
 # Critical artifacts, which a summary must not lose.
