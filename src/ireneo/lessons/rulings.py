@@ -600,8 +600,8 @@ def _trigger(text: str) -> Trigger | None:
             return Trigger(path=each, unless=unless)
     if act is not None and (binding_forbids(text) or forbids(text)):
         branch = _BRANCH.search(text, act.end())
-        command, *flags = re.split(r" (?=--)", _command_of(act["act"]))
-        words = (*flags, *_FLAG.findall(text), *((branch[1],) if branch else ()))
+        command, *named = re.split(r" (?=--)", _command_of(act["act"]))
+        words = (*named, *_FLAG.findall(text), *((branch[1],) if branch else ()))
         return Trigger(command=command, words=words, unless=unless)
     return None
 
