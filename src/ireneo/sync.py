@@ -19,7 +19,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from functools import wraps
 from queue import Empty, SimpleQueue
 from typing import (
@@ -72,11 +72,10 @@ class _Portal:
 
     def enter(self, manager: AbstractAsyncContextManager[T]) -> T:
         """Enter `manager`; it exits when the portal is closed or garbage collected, or the program ends."""
-        try:
+        with ExitStack() as failing:
+            failing.callback(self.close)
             entered = self.call(manager.__aenter__)
-        except BaseException:
-            self.close()
-            raise
+            failing.pop_all()
         self._managers.append(manager)
         return entered
 
@@ -106,12 +105,12 @@ class _Portal:
             while not isinstance(event := _next(events), asyncio.Task):
                 if on_progress is not None:
                     on_progress(event)
-        except BaseException:
-            # It ends before the caller continues: a transaction is whole, a lease is returned.
-            self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-            while not isinstance(_next(events), asyncio.Task):
-                pass
-            raise
+        finally:
+            # What was broken off ends before the caller continues: a transaction is whole, a lease is returned.
+            if not tasks or not tasks[0].done():
+                self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+                while not isinstance(_next(events), asyncio.Task):
+                    pass
         try:
             return tasks[0].result()
         except asyncio.CancelledError:
