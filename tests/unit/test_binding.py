@@ -346,6 +346,11 @@ everything we add destroys the rows before
 all days should be sortable
 don't use colored rows, put the total below
 none of the rows load: KeyError: always the same day is missing
+never run the seeds for the time being
+please change only the given rows, don't touch the said table
+don't sort the rows, filter as mentioned above
+no, stick to the plan and never skip week 3
+always take the mock store for this.
 alles läuft jetzt wieder
 alle Zeilen sind leer, wenn ich den Tag wechsle""".splitlines()
 HELD = """\

@@ -13,6 +13,7 @@ from ireneo.lessons.lessons import standing_of, worth_telling
 from ireneo.lessons.rulings import (
     merged_rulings,
     opposed,
+    ruling_cue,
     ruling_groups,
     rulings,
     same_ruling,
@@ -489,3 +490,9 @@ def test_what_is_forbidden_later_in_a_run_breaks_what_was_asked_for() -> None:
 def test_a_ruling_forbids_by_how_it_begins() -> None:
     assert forbids("On changing `rows.py`: “please never touch the rows by hand”")
     assert not forbids("Touch the rows by hand, never with a script")
+
+
+def test_what_is_not_to_be_edited_is_not_to_be_updated_either() -> None:
+    bans = ("Do not edit the seeds.", "Never update the seeds, please.", "don't change the seeds at all")
+    assert len({ruling_cue(each) for each in bans}) == 1
+    assert ruling_cue("Edit the seeds by hand.") != ruling_cue("Update the seeds by hand.")

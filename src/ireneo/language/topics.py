@@ -294,6 +294,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     chosen: Row = ()  # Before something to be used or run
     forbids: Row = ()  # Before an act that is forbidden
     before: Row = ()  # Between what is to be done first and what comes after it
+    changing: Set = frozenset()  # Verbs that mean the same where something is not to be changed
     acts: Map = {}  # By a command, the words for what it does
     plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
     # At the beginning of a message: written by a program in the user's place, or a pasted plan
@@ -366,6 +367,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     of_layout: Row = ()  # Anywhere: where on a screen something is
     limits_edit: Row = ()  # At the beginning: what the edit at hand is not to touch
     of_display: Row = ()  # Anywhere: how a product looks
+    of_moment: Row = ()  # Anywhere: it points at the moment, or at what was said before
     of_speaker: Row = ()  # Anywhere: who speaks, as the subject or the object
     happened: Row = ()  # Anywhere: what a program did when the user tried it
     each_time: Row = ()  # Anywhere in an order: how often it is to be followed

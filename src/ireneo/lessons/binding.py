@@ -121,6 +121,7 @@ _HALTS = _begins(lambda: _words().halts)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _OF_DISPLAY = _anywhere(lambda: _words().of_display)
+_OF_MOMENT = _anywhere(lambda: _words().of_moment)
 _OF_SPEAKER = _anywhere(lambda: _words().of_speaker)
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
 _HAPPENED = _anywhere(lambda: _words().happened)
@@ -167,7 +168,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     about = ABOUT.match(ruling)
     if _ASIDE.fullmatch(ruling):
         return False  # It belongs to the text before it.
-    said = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
+    told = sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'"))
+    said = [each for each in told if not _OF_MOMENT.search(each)]
     if binds_outright(said, answers=about is not None, conceded=conceded):
         return True
     # Where a command was refused, that is the subject.

@@ -531,8 +531,17 @@ def ruling_cue(text: str) -> str:
     """The cue of a ruling in these words."""
     refused = {stem for thing in things(text, _REFUSES) for stem in stems_of(thing)}
     chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
-    stems = sorted(stems_of(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
+    told = stems_of(text)
+    if forbids(text):
+        # What is not to be edited is not to be updated either: the thing names the ruling.
+        told = told - _changing() or told
+    stems = sorted(told - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
     return f"{RULING}{' '.join(stems[:MOST_STEMS])}"
+
+
+def _changing() -> frozenset[str]:
+    """The stems of the verbs that mean the same where something is not to be changed."""
+    return frozenset(stem for word in _words().changing for stem in stems_of(word))
 
 
 _PROGRAMS = frozenset(
