@@ -233,9 +233,9 @@ async def test_a_narrow_context_shows_it_and_a_wide_one_does_not(story: Tale) ->
 @tale
 async def test_it_is_asked_to_fill_the_room_and_does(story: Tale) -> None:
     (prompt,) = story.overviews_asked
-    found = re.search(r"about ([\d,]+) words \(([\d,]+) characters", prompt.user)
+    found = re.search(r"about ([\d,]+) characters \(([\d,]+) words", prompt.user)
     assert found is not None
-    characters = int(found[2].replace(",", ""))
+    characters = int(found[1].replace(",", ""))
     assert 0.6 * NARROW < characters / 4 < 0.95 * NARROW
     assert [day for day in range(LEAVES - 1) if told(day) not in prompt.user] == []
     context = await story.session.context(NARROW)

@@ -69,8 +69,9 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Wr
 ASKED_WORDS = (250, 400, 600, 800)
 """Words that a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
 what is worth least of it."""
-CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 5.65, 4
-OVERVIEW_SPARE = 1.05
+CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 5.65, 3.9
+"""Of an account that is full of names."""
+OVERVIEW_SPARE = 1.02
 """An overview is asked for in so many times its room, and loses what is worth least, so that the room is filled."""
 OVERVIEW_TOKENS = 1.5
 """What its reply may cost, in tokens for each of its room: brackets, names, and a text that came out too long."""
