@@ -10,6 +10,7 @@ Episodes: a turn counts as remembered once a memory names both its ends, a leaf 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -42,6 +43,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
 from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Source
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
@@ -69,6 +71,7 @@ LONGEST = 8_000
 _NEXT = timedelta(microseconds=1)
 """By which the later of two facts of a stretch is said later."""
 
+_NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
 _LOG = logging.getLogger("ireneo")
 
 
@@ -342,6 +345,10 @@ def utterances(message: Message) -> Iterator[Utterance]:
     for part in draft.parts:
         if isinstance(part, Text):
             own = "\n".join(each.text for each in own_words(part.text[:LONGEST]))
+            numbers = _NUMBERS.findall(part.text[:LONGEST])
+            if own and len(numbers) == 1 and part.text.lstrip().startswith(numbers[0]):
+                # "12. And the cat is back" answers how many there are, and is no list.
+                own = f"{numbers[0]} {own}"
             if own:
                 yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)
 

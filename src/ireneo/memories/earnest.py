@@ -69,8 +69,12 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         return
     made_up = any(says("fiction", each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
-    for line in text.split("\n"):
-        for sentence in _sentences(BULLET.sub("", line).strip()):
+    lines = text.split("\n")
+    # "12. And the cat is back" answers how many there are; a list has more than one number.
+    lists = sum(BULLET.match(line) is not None for line in lines) > 1
+    for line in lines:
+        bare = BULLET.sub("", line) if lists or not line.strip()[:1].isdigit() else line
+        for sentence in _sentences(bare.strip()):
             language = _language(sentence, text)
             if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
