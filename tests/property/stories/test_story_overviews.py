@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, live_in, stores
 
 from ireneo.engine import overview as asking
 from ireneo.engine import work as loop
@@ -49,9 +49,8 @@ async def overviews(store: Store) -> list[tuple[int, int]]:
     return await store.read(look)
 
 
-@every_store
 @calm(6)
-@given(begun=stories(min_size=6, max_size=20), script=st.lists(steps, min_size=2, max_size=8), to=formats)
+@given(store=stores, begun=stories(min_size=6, max_size=20), script=st.lists(steps, min_size=2, max_size=8), to=formats)
 def test_a_context_with_an_overview_tells_each_message_once(
     store: str, begun: list[str], script: list[tuple[str, object]], to: str
 ) -> None:
