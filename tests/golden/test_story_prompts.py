@@ -21,7 +21,7 @@ def written(prompt: Prompt) -> str:
 
 def test_the_prompt_for_a_leaf_reads_as_it_did() -> None:
     prompt = StoryTask(StoryJob(offline=record(), messages=STORY, before=BEFORE, open=OPEN), quarters).prompt
-    assert (prompt.task, prompt.name) == ("story", "story-4")
+    assert (prompt.task, prompt.name) == ("story", "story-5")
     assert "Not a word to Vera, Tam." in prompt.user
     compare("prompts/story", written(prompt))
 
@@ -32,7 +32,7 @@ def test_the_prompt_for_several_leaves_and_what_covers_them_reads_as_it_did() ->
     ]
     over = record(STORY[2:], depth=2, leaves=2)
     prompt = stretch_prompt([*leaves, StoryJob(offline=over, messages=STORY[2:])], quarters)
-    assert (prompt.task, prompt.name, prompt.max_tokens) == ("story", "story-4", 5_500)
+    assert (prompt.task, prompt.name, prompt.max_tokens) == ("story", "story-5", 5_500)
     compare("prompts/story_stretch", written(prompt))
 
 
@@ -47,7 +47,7 @@ def test_the_prompt_for_the_memory_of_a_character_shows_what_she_heard() -> None
 def test_the_prompt_for_a_deeper_summary_reads_as_it_did() -> None:
     parts = (BEFORE, record(STORY[2:8]), record(STORY[8:], text="Holm took a pistol out of the drawer."))
     prompt = StoryTask(StoryJob(offline=record(leaves=3, depth=2), parts=parts), quarters).prompt
-    assert prompt.name == "story-deep-4"
+    assert prompt.name == "story-deep-5"
     compare("prompts/story_deep", written(prompt))
 
 

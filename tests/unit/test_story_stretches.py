@@ -113,7 +113,7 @@ def test_leaves_that_are_due_are_asked_for_in_one_question_with_what_covers_them
         (line,) = text.lines("story")
         assert (line.weight, line.position // 4) == (7.0, leaf)
         assert text.writing is not None
-        assert (text.writing.trusted, text.writing.struck, text.writing.prompt) == (True, 0, "story-4/third")
+        assert (text.writing.trusted, text.writing.struck, text.writing.prompt) == (True, 0, "story-5/third")
     paid = [text.writing.tokens_in for text in kept.leaves.values() if text.writing is not None]
     assert sum(map(bool, paid)) == 1, "the question is paid for once"
 

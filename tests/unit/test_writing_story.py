@@ -56,7 +56,7 @@ def test_a_good_text_stands_as_it_is() -> None:
     assert text.summarizer == f"story-1/third/{SUMMARIZER}"
     assert (text.retellings, text.sources) == (1, ())
     assert text.writing is not None
-    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-4/third")
+    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-5/third")
     assert [line.text for line in text.lines("constraints")] == ["No ghosts in this story."]
 
 
@@ -471,7 +471,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
     job = StoryJob(offline=record(depth=2, leaves=2, threads=carried), parts=PARTS, open=OPEN)
     written, model = wrote({**DEEP, "opened": GOOD["opened"], "resolved": ["x"]}, DEEP, job=job)
     text = written.text
-    assert model.prompts[0].name == "story-deep-4"
+    assert model.prompts[0].name == "story-deep-5"
     assert text.threads == carried
     assert (text.retellings, text.sources) == (3, tuple(part.id for part in PARTS))
     # What only the messages say is no longer known.
@@ -480,8 +480,23 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
 
 def test_a_deeper_summary_of_messages_is_told_once() -> None:
     written, model = wrote(GOOD, job=StoryJob(offline=record(depth=2, leaves=3), messages=STORY))
-    assert model.prompts[0].name == "story-deep-4"
+    assert model.prompts[0].name == "story-deep-5"
     assert (written.text.retellings, written.text.threads) == (1, ThreadChanges())
+
+
+def test_a_stretch_in_which_little_happens_is_told_in_a_sentence() -> None:
+    story = logged(
+        [say("Narrator", f"Rain came down over Port Alder, and Vera slept on, hour {n}.") for n in range(90)]
+    )
+    idle = StoryJob(offline=record(story), messages=story)
+    over = StoryJob(offline=record(story, depth=2, leaves=3), messages=story)
+    for job, text in (
+        (idle, "Vera slept on. [2]"),
+        (over, "Rain came down over Port Alder, hour after hour, and Vera slept on. [2]"),
+    ):
+        written, model = wrote({"text": text, "names": ["Vera"]}, job=job)
+        assert (written.verdict, len(model.prompts)) == ("written", 1), written.faults
+    assert wrote({"text": "Rain.", "names": []}, {"text": "Rain.", "names": []}, job=idle)[0].verdict == "offline"
 
 
 # What is shown

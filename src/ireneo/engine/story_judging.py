@@ -159,7 +159,7 @@ MAX_WORDS = 350
 """Words of a leaf's text; a longer one is cut after a sentence."""
 SPARE_WORDS = 100
 """A text is asked for in so many words fewer than it may have."""
-MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 8, 40, 0.05
+MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 3, 12, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing. Where little happens, a
 single sentence is all that there is to say; of a long stretch it isn't."""
 CLAIMS_NAMED = 5

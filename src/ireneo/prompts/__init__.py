@@ -11,7 +11,7 @@ NOTES = PromptText(task="notes", version=3, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """Notes on an agent's work: by a model, the repair of unsupported notes, and by the agent itself."""
-STORY = PromptText(task="story", version=4, max_tokens=2_800)
+STORY = PromptText(task="story", version=5, max_tokens=2_800)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """For the deeper summaries of a story. It shares the leaf's version, since one summarizer writes both."""
 STORY_OVERVIEW = PromptText(task="story", text="overview", version=1, max_tokens=800)
