@@ -192,6 +192,29 @@ def test_a_text_names_those_of_earlier_parts_and_nobody_whom_only_a_later_part_s
 def test_a_narrow_window_takes_fewer_leaves_together() -> None:
     story = POLICY.story
     assert story is not None
-    kept = summarised(6, policy=replace(POLICY, story=replace(story, window_tokens=600)))
+    kept = summarised(6, policy=replace(POLICY, story=replace(story, window_tokens=90)))
     assert all(len(question) == 1 or sum(map(len, question)) < 6 for question in kept.asked)
     assert sorted(kept.leaves) == list(range(6))
+
+
+def test_a_leaf_is_shown_all_threads_that_are_open_also_those_that_no_deeper_text_carries() -> None:
+    things = THINGS[:5]
+
+    def owning(prompt: Prompt) -> Scripted:
+        def text(messages: str) -> dict[str, object]:
+            leaves = leaves_in(messages)
+            has = [(PEOPLE[leaf], thing) for leaf in leaves for thing in things] if len(leaves) == 1 else []
+            opened = [{"kind": "possession", "text": f"{who} has the {what}.", "who": who} for who, what in has]
+            return {"text": " ".join(f"{told(leaf)} [7]" for leaf in leaves), "names": [], "opened": opened}
+
+        return replied(prompt, text)
+
+    # So small a window that each leaf is asked for alone, in view of all before it.
+    story = StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2, window_tokens=90)
+    kept = summarised(9, owning, replace(POLICY, story=story))
+    alone = [(parts, prompt) for prompt in kept.model.prompts if len(parts := [*parts_of(prompt).values()]) == 1]
+    leaf, prompt = max((parts[0][0], prompt.user) for parts, prompt in alone if len(parts[0]) == 1)
+    assert leaf > 6
+    threads = prompt.partition("<threads>")[2].partition("</threads>")[0]
+    open_before = [f"{who} has the {thing}." for who in PEOPLE[:leaf] for thing in things]
+    assert [each for each in open_before if each not in threads] == []

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
+from ireneo.context.story_blocks import is_model_written, mostly_model_written
 from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job
@@ -46,6 +47,8 @@ PATIENCE = 3
 """Failures in a row after which the texts behind a text no longer wait for it."""
 OFFERED = 16
 """Stretches offered at a time; the caller asks again after each."""
+OPEN_THREADS = 200
+"""Most open threads that are offered to a prompt, which shows as many as it has room for, the weightiest first."""
 STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
 """The most leaves that one question asks for, and the most tokens of their messages."""
 
@@ -225,6 +228,8 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
     jobs: tuple[StoryJob, ...]
     before: tuple[Summary, ...]
     """The texts that stand before it."""
+    leaves: tuple[Summary, ...] = ()
+    """The texts of all leaves before it: deeper ones carry only some of the threads that are open."""
     options: ContextOptions
     """With what was written by hand along the path."""
 
@@ -245,7 +250,9 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
         return replace(
             job,
             before=told[-1] if told and not job.parts else None,
-            open=_open_before(told, job.offline, self.options),
+            open=_open_before(
+                [*self.leaves, *told[len(self.before) :]] if self.leaves else told, job.offline, self.options
+            ),
             known=known_names(told),
             aside=tuple(message for each in leaves for message in each.messages),
         )
@@ -324,20 +331,29 @@ def _story_stretch(
             f"A summary of the stretch {stretch.id} was taken out of the store before it was written."
         )
     options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
-    before = _before(tx, key, summaries[0], options, voice)
+    before, leaves = _before(tx, key, summaries[0], options, voice)
     played = [(each.player, each.full or each.name) for each in known_cast([stretch]).people if each.player]
     jobs = tuple(replace(_story_job(tx, key, summary, options, voice), played=tuple(played)) for summary in summaries)
-    story = _StoryStretch(jobs=jobs, before=tuple(before), options=options)
+    story = _StoryStretch(jobs=jobs, before=tuple(before), leaves=tuple(leaves), options=options)
     return replace(story, jobs=(story.job(0, {}), *jobs[1:]))
 
 
 def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
-    """The threads that are open after the texts `before` a summary."""
-    threads, _ = open_threads(before, settings(options.policy).open_threads)
+    """The threads that are open after the texts `before` a summary.
+
+    Those that rules found take no place among those of a model.
+    """
+    if mostly_model_written(before):
+        before = [each if is_model_written(each) else _without_opened(each) for each in before]
+    threads, _ = open_threads(before, OPEN_THREADS)
     # What was written by hand before it, on whichever path it stands.
     earlier = [note for note in options.notes if note.at_position < summary.first_position]
     closed = {name for text in before for name in text.threads.closed}
     return with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
+
+
+def _without_opened(text: Summary) -> Summary:
+    return replace(text, threads=replace(text.threads, opened=()))
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
@@ -381,14 +397,18 @@ def _story_sources(
     return (), best_texts(tx, key, told, options, voice, None)
 
 
-def _before(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> list[Summary]:
-    """The summaries before a summary, as finely as they were shown when its first message came."""
+def _before(
+    tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
+) -> tuple[Sequence[Summary], Sequence[Summary]]:
+    """The summaries before a summary, as finely as they were shown when its first message came, and all leaves."""
     place = summary.first_position - 1
     before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
     if not before or settings(options.policy).running:
-        return []
+        return (), ()
     path = StoryPath(StoredReader(tx, key, head_of(before[0]), options, voice), options.policy)
-    return best_texts(tx, key, path.row(), options, voice, None)
+    row = path.row()
+    leaves = [leaf for node in row for leaf in path.under(node, 1)]
+    return best_texts(tx, key, row, options, voice, None), best_texts(tx, key, leaves, options, voice, None)
 
 
 def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
