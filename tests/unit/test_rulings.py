@@ -141,6 +141,39 @@ def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -
     assert told == ([ruled] if ruled else [])
 
 
+@pytest.mark.parametrize(
+    ("asks", "rules"),
+    [
+        ("Add these to CONVENTIONS.md:", ["Keep every module small.", "Names of tables should be singular."]),
+        ("Please extend the team guidelines.", ["Write the reason into each commit.", "Reviews must name a file."]),
+        ("Schreib das als Regeln in die CONVENTIONS.md:", ["Halte jede Datei kurz.", "Namen müssen englisch sein."]),
+    ],
+)
+def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rules: list[str]) -> None:
+    listed = user(f"{asks}\n" + "\n".join(f"- {each}" for each in [*rules, "What do you think?"]))
+    told = [each.text for each in ruled(said("I have changed the reader."), listed) if worth_telling([each])]
+    assert told == rules
+
+
+def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
+    listed = user("Add these to the exporter:\n- Keep the totals.\n- Names of columns should be singular.")
+    heard = ruled(said("I have changed the reader."), listed)
+    assert not [each for each in heard if worth_telling([each])]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'll start the server myself, tell me when the page is ready.",
+        "It's really important to keep changes small and plain.",
+        "This is a personal project of one evening, nobody else runs it.",
+    ],
+)
+def test_what_lasts_by_its_form_is_told_from_one_run(words: str) -> None:
+    for drafts in (a_run(TASK, WORK, said("I have changed the reader."), user(words)), a_run(user(words), WORK)):
+        assert [each for each in rulings(drafts) if worth_telling([each])]
+
+
 def test_a_refusals_words_stand_with_the_call_that_they_refuse() -> None:
     assert texts(refused("git commit -m wip", "no, I did not say commit anything")) == [
         "On `git commit -m wip`: “no, I did not say commit anything”"

@@ -243,13 +243,15 @@ class Forms(Topic, frozen=True, kw_only=True):
     recalls: Row = ()  # At the beginning of a sentence: what was agreed on
     reminds: Row = ()  # Anywhere: a fact is to be kept in mind
     corrects: Row = ()  # At the beginning of a clause: what the agent keeps doing, or was told before
-    itself: Row = ()  # At the beginning of a clause: what the speaker does and the agent does not
+    runs_itself: Row = ()  # At the beginning of a clause: a part of all work that the speaker does
+    itself: Row = ()  # The same: whatever the speaker does
     shares: Row = ()  # The same: what the listener does
     staged: Row = ()  # Anywhere: how finished the work is as a whole, or who uses it
     owns: Row = ()  # Anywhere: where something belongs, or who has to see to it
     practice: Row = ()  # At the beginning of a clause: how those who speak work
     kinds: Row = ()  # At the beginning of a sentence: how all things of a kind are, or what they do
     likes: Row = ()  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
+    matters: Row = ()  # Anywhere: what the speaker cares for in all work
     keeps_to: Row = ()  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
     tells: Row = ()  # Anywhere: what a program does, or did
 
@@ -376,6 +378,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     use_for: Row = ()  # At the beginning: what a named thing is used for
     of_all_work: Row = ()  # Behind the verb of an order: things of a kind that developers make, without an article
     records: Row = ()  # At the beginning: it asks that what follows be written down as a rule
+    records_below: Row = ()  # The same, and the rules are in the sentences below
     leans: Row = ()  # At the beginning of a clause: what the next one depends on
     wonders: Row = ()  # At the beginning of a clause: its speaker isn't sure
     though: Row = ()  # At the beginning of a clause: it only joins it to the one before

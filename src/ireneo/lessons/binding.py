@@ -30,6 +30,7 @@ from ireneo.lessons.rule_weights import (
     of_task,
 )
 from ireneo.patterns import lazy_re
+from ireneo.summaries.judge import holds_for_good
 from ireneo.summaries.steps import sentences
 
 FULL = 5
@@ -132,6 +133,7 @@ _NONE_OF = _begins(lambda: _words().none_of)
 _USE_FOR = _begins(lambda: _words().use_for)
 _OF_ALL_WORK = _begins(lambda: _words().of_all_work)
 _LIMITS_EDIT = _begins(lambda: _words().limits_edit)
+_RECORDS_BELOW = _begins(lambda: _words().records_below)
 _RECORDS = _begins(lambda: _words().records)
 _WONDERS = _begins(lambda: _words().wonders)
 _LEADING_JOIN = lazy_re(lambda: rf"\A(?:{either(_words().though)}\b[\s,]*)+", re.I)
@@ -284,6 +286,18 @@ def is_of_display(sentence: str) -> bool:
     return _OF_DISPLAY.search(sentence) is not None
 
 
+def asks_for_rules(sentence: str) -> bool:
+    """Whether a sentence asks that what stands below it be written down as rules."""
+    return _RECORDS_BELOW.match(_without_lead(sentence)) is not None
+
+
+def says_how(sentence: str) -> bool:
+    """Whether a sentence orders something, or says how something has to be; one of the task at hand doesn't count."""
+    if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _REQUESTS.match(sentence):
+        return False
+    return begins_with_order(sentence) or bool(_NORMS.search(sentence)) or holds_for_good(sentence)
+
+
 def limits_edit(sentence: str) -> bool:
     """Whether a sentence says what the edit at hand is not to touch, and no more."""
     return _LIMITS_EDIT.match(sentence) is not None
@@ -305,6 +319,9 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
         if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
             return True
         if _is_staged(each, before, after) or _is_to_be_recorded(each):
+            return True
+        enough = _tells_enough(each) or _telling(each) >= FULL
+        if enough and holds_for_good(each) and not of_task(each):
             return True
         if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
             return True

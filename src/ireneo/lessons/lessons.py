@@ -32,7 +32,7 @@ from ireneo.lessons.observe import (
     occasion_of,
     plain_name,
 )
-from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, ruling_words
+from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
@@ -163,7 +163,7 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, HEARD_AS, IN_SIGHT, PROVEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -234,7 +234,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         if of_request and not best.cue.startswith(MODEL):
             return again
         conceded = CONCEDED in best.conditions
-        alone = stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
+        alone = RECORDED in best.conditions
+        alone = alone or stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False

@@ -20,6 +20,7 @@ from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Rulings
 from ireneo.lessons.binding import (
+    asks_for_rules,
     begins_with_order,
     binds_work,
     forbids,
@@ -29,6 +30,7 @@ from ireneo.lessons.binding import (
     orders_something,
     points_nowhere,
     refuses_for_good,
+    says_how,
     says_instead,
     stands_alone,
 )
@@ -52,7 +54,7 @@ from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import STRONG, binding_strength, in_context, points_back
+from ireneo.summaries.judge import STRONG, binding_strength, holds_for_good, in_context, points_back
 from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import lifts_in
 
@@ -103,13 +105,20 @@ def rulings(material: RunMaterial) -> list[Observation]:
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
-        for found in (*_found(said, works=works), *_put_in(said, works=works), *_in_request(said, works=works)):
+        for found in (
+            *_recorded(said, works=works),
+            *_found(said, works=works),
+            *_put_in(said, works=works),
+            *_in_request(said, works=works),
+        ):
             _take_in(out, _observation(material, said, found))
         if not said.opening:
             _withdraw(out, material, said)
     return list(out.values())
 
 
+RECORDED = "to be recorded"
+"""The condition of a ruling that its user asked to write down as a rule."""
 OF_REQUEST = "of a request"
 """The condition of an order that stands in a request, and may be of its task."""
 
@@ -123,6 +132,8 @@ class FoundRuling(Struct, frozen=True, kw_only=True):
     why: str
     repeatable: bool = False
     """It stands in a request, and is told where several requests repeat it."""
+    recorded: bool = False
+    """Its user asked that it be written down as a rule."""
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
@@ -254,6 +265,15 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
     return [FoundRuling(text=each, tells=True, why="") for each in bans]
 
 
+def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
+    """The sentences below one that asks to write rules down: those that order something or say how it has to be."""
+    own = [each for each in own_words(said.text) if each.text]
+    asks = next((at for at, each in enumerate(own) if works and asks_for_rules(each.text)), len(own))
+    below = [each.text for each in own[asks + 1 :]]
+    rules = [each for each in below if says_how(each) and len(each.split()) >= FEW and not each.endswith("?")]
+    return [FoundRuling(text=each, tells=True, why="", recorded=True) for each in rules[:MOST_OF_RULES]]
+
+
 def _in_request(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The orders in a request that may be of its task; who gives one with each request means it for all."""
     if not (said.opening and works):
@@ -282,7 +302,8 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     if said.opening or not works:
         # Most sentences of a task statement describe the task.
         told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
-        beyond = binds > STRONG or told or (works and binds_work(sentence))
+        lasts = works and holds_for_good(sentence) and stands_alone(sentence)
+        beyond = binds > STRONG or told or lasts or (works and binds_work(sentence))
         return RULES if own.personal and not hand and beyond else 0.0
     lifts = lifts_in(own.text, replaces=False)
     if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
@@ -348,6 +369,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
             HEARD_AS: said.heard_as,
             **({CONCEDED: "yes"} if said.conceded else {}),
             **({OF_REQUEST: "yes"} if found.repeatable else {}),
+            **({RECORDED: "yes"} if found.recorded else {}),
         },
         way_out=_way_out(text),
         why=text if trigger else found.why,

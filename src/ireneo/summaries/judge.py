@@ -110,8 +110,9 @@ _FILLERS = _begins(lambda: topic(Forms).fillers)
 _SPARES = _anywhere(lambda: topic(Forms).spares)
 _DECIDES = _begins(lambda: topic(Forms).decides)
 _RECALLS = _begins(lambda: topic(Forms).recalls)
-_REMINDS = _anywhere(lambda: topic(Forms).reminds)
+_REMINDS = _begins(lambda: topic(Forms).reminds)
 _CORRECTS = _begins(lambda: topic(Forms).corrects)
+_RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
 _ITSELF = _begins(lambda: topic(Forms).itself)
 _SHARES = _begins(lambda: topic(Forms).shares)
 _STAGED = _anywhere(lambda: topic(Forms).staged)
@@ -119,6 +120,7 @@ _OWNS = _anywhere(lambda: topic(Forms).owns)
 _PRACTICE = _begins(lambda: topic(Forms).practice)
 _KINDS = _begins(lambda: topic(Forms).kinds)
 _LIKES = _begins(lambda: topic(Forms).likes)
+_MATTERS = _anywhere(lambda: topic(Forms).matters)
 _KEEPS_TO = _begins(lambda: topic(Forms).keeps_to)
 _REPORTS = _anywhere(lambda: topic(Forms).tells)
 
@@ -143,10 +145,23 @@ def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
 
 
 def form_of(said: OwnSentence) -> Judgement:
-    """What the form of a sentence says: a case with an order, a limit, a choice, a norm, a correction, a practice."""
-    sentence = QUOTED.sub("X", said.text[:LONGEST])
+    """What the form of a sentence says, in its place: of an item of a list of tasks only a restriction binds."""
+    if not said.personal:
+        return NONE
+    judged = _form(said.text)
+    return NONE if said.step and judged.strength != RESTRICTS else judged
+
+
+def holds_for_good(sentence: str) -> bool:
+    """Whether a sentence holds beyond the task at hand, by its form alone."""
+    return _form(sentence).lasts
+
+
+def _form(text: str) -> Judgement:
+    """A case with an order, a limit, a choice, a norm, a correction, a practice, or none of them."""
+    sentence = QUOTED.sub("X", text[:LONGEST])
     bare = _bare(sentence)
-    if not said.personal or len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
+    if len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
         return NONE
     sentence = _TAG.sub(".", sentence)
     if sentence.rstrip(AROUND).endswith("?"):
@@ -163,10 +178,8 @@ def form_of(said: OwnSentence) -> Judgement:
         judged = _of_form(clause, rest, case=case, of_kind=of_kind, shared=shared)
         found = max(found, judged, key=lambda one: (one.lasts, one.strength))
         case = case or _CASES.match(_bare(clause)) is not None
-        of_kind = of_kind or _KINDS_OF.match(clause) is not None
-    if said.step:
-        return found if found.strength == RESTRICTS else NONE
-    if _REMINDS.search(sentence) or _STAGED.search(sentence):
+        of_kind = of_kind or bool(_KINDS_OF.match(clause) or _FIRSTS.match(clause))
+    if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
         return Judgement(STRONG, True)
     if _KINDS.match(bare) and not _REPORTS.search(sentence):
         return Judgement(MEDIUM, True)
@@ -200,36 +213,43 @@ def _of_form(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool)
     A clause that may have the subject of one before (`shared`) orders nothing.
     """
     bare, full = _bare(clause), _bare(rest)
-    if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _ITSELF.match(full):
+    if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _RUNS_ITSELF.match(full):
         return Judgement(STRONG, True)
+    shared = shared and not _PERSON.match(bare)
     if not shared and (_FRAGMENT.match(bare) or _FRAGMENT.match(clause)):
         return Judgement(RESTRICTS)
+    if _ITSELF.match(full) or _REMINDS.match(rest) or _REMINDS.match(full):
+        return Judgement(STRONG)
     if _ASKS.match(bare):
         return NONE
     if _holds_from_now_on(full):
         return Judgement(STANDING, True)
-    if _LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare):
+    if not case and (_LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare)):
         return Judgement(MEDIUM, True)
-    shared = shared and not _PERSON.match(bare)
     if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
         return Judgement(MEDIUM)
-    ordered = not shared and _is_order(bare)
-    if ordered and _FIRSTS.search(full):
-        return Judgement(RESTRICTS)
-    ordered = ordered and not _STEP.match(bare)
-    forbidden = not shared and _FORBID.match(bare) is not None
     case = case or _CASES.match(bare) is not None
-    if ((case or of_kind) and (ordered or forbidden)) or (case and _THEN.search(bare)):
+    if _orders_for(bare, full, case=case, of_kind=of_kind, shared=shared):
         return Judgement(RESTRICTS)
-    owed = _is_owed(bare) and not _CONTRARY.search(full)
-    if _REPORTS.search(bare):
-        return NONE
-    if ordered and not _CHANGE.match(bare) and _IN_CASE.search(full):
+    owed = _is_owed(bare) and not _CONTRARY.search(full) and not _REPORTS.search(bare)
+    wished = not shared and (_WISHES.match(bare) or _WISHES.match(clause)) and not _REPORTS.search(bare)
+    if (owed or wished) and _restricts(full):
         return Judgement(RESTRICTS)
-    wished = not shared and (_WISHES.match(bare) or _WISHES.match(clause))
-    if (ordered or owed or wished) and any(each.search(full) for each in (_HOW_MUCH, _CONTRASTS, _ALIKE, _SPARES)):
-        return Judgement(RESTRICTS)
-    return Judgement(MILD if owed else 0.0)
+    return Judgement(MILD * owed)
+
+
+def _orders_for(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool) -> bool:
+    """Whether a clause orders or forbids something in a case, in all things of a kind, or with a restriction."""
+    ordered = not shared and _is_order(clause)
+    if ordered and _FIRSTS.search(rest):
+        return True
+    ordered = ordered and not _STEP.match(clause)
+    forbidden = not shared and _FORBID.match(clause) is not None
+    if ((case or of_kind) and (ordered or forbidden)) or (case and _THEN.search(clause)):
+        return True
+    if not ordered or _REPORTS.search(clause):
+        return False
+    return (not _CHANGE.match(clause) and _IN_CASE.search(rest) is not None) or _restricts(rest)
 
 
 def _holds_from_now_on(words: str) -> bool:
@@ -243,6 +263,11 @@ def _is_order(clause: str) -> bool:
     """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
     found = _FIRST.match(clause)
     return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
+
+
+def _restricts(words: str) -> bool:
+    """Whether words say how much, what not, like what else, or what is to stay as it is."""
+    return any(each.search(words) for each in (_HOW_MUCH, _CONTRASTS, _ALIKE, _SPARES))
 
 
 def _is_owed(clause: str) -> bool:
@@ -285,7 +310,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     if (
         said.personal
         and SCOPE.search(sentence)
-        and not (said.step or _TELLS.search(sentence) or _ASKS.match(_bare(sentence)))
+        and not (said.step or _TELLS.search(sentence) or _REPORTS.search(sentence) or _ASKS.match(_bare(sentence)))
     ):
         # What states its scope is a rule, even without a known verb.
         base = STANDING if base else MEDIUM
@@ -301,7 +326,8 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     if _ASKS.match(bare):
         return 0.0
     free = not told or _PERSON.match(thought)
-    base = max(map(_of_clause, (thought.strip(), bare))) if free else 0.0
+    first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
+    base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
     for number, clause in enumerate(_CLAUSE.split(thought)):
         if number and (said.personal or _NEVER.match(_bare(clause))):
             base = max(base, 0.0 if told and not _PERSON.match(clause) else _of_clause(_bare(clause)))
