@@ -155,6 +155,21 @@ def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rul
     assert told == rules
 
 
+def test_a_reviewers_words_are_not_the_users() -> None:
+    review = (
+        "All readers use the wide flag, which skips the check of totals. Consider adding a reader that never skips it."
+    )
+    done = said("I have changed the reader.")
+    assert texts(done, user(review)) == []
+    assert texts(done, user(f"{review}\n\nwe never skip totals in readers, so drop the flag"))
+
+
+def test_two_words_with_a_stroke_are_no_path_unless_they_are_not_to_be_changed() -> None:
+    [mocked] = ruled(said("I have added a test."), user("Never use mocks/stubs in tests, they hide what breaks."))
+    [kept] = ruled(said("I have added a test."), user("Never touch tests/fixtures, they are generated."))
+    assert (mocked.trigger, kept.trigger) == (None, Trigger(path="tests/fixtures"))
+
+
 def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
     listed = user("Add these to the exporter:\n- Keep the totals.\n- Names of columns should be singular.")
     heard = ruled(said("I have changed the reader."), listed)

@@ -161,6 +161,7 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     begging: Row = ()
     announced_below: Row = ()  # At the end of a line: somebody else's words follow
     announces: Row = ()  # In a line that ends in a colon: somebody else's words follow
+    reviews: Row = ()  # Anywhere: a reviewer speaks, of code and to nobody
     reports: Row = ()  # Headings of the parts of a bug report
     steps: Row = ()  # In a line before a list: its items are tasks to do once
     options: Row = ()  # In a question before a list: its items are options

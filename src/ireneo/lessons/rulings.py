@@ -576,6 +576,9 @@ _THING = (
     rf"|\b(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})\b(?![-/])"
     r"(?: (?:run|test|install|build|commit|push|add|compose|exec)\b)?)"
 )
+_PAIR = lazy_re(r"[a-z-]{2,30}s/[a-z-]{2,30}s")
+"""Two words for kinds of things, as in “mocks/stubs”; a path only where it is not to be changed."""
+_CHANGING = lazy_re(lambda: rf"\b{either(sorted(_words().changing))}", re.I)
 _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
 _ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _words().acts.values())})", re.I)
@@ -602,7 +605,8 @@ _FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
 
 def things(text: str, pattern: re.Pattern[str]) -> list[str]:
     """The commands, flags and paths that a text says are to be used, or not, depending on `pattern`."""
-    found = [each["thing"] for each in pattern.finditer(text)]
+    said = pattern.finditer(text)
+    found = [each["thing"] for each in said if not _PAIR.fullmatch(each["thing"]) or _CHANGING.search(each[0])]
     return [bare for each in found if (bare := _thing(each))]
 
 

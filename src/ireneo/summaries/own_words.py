@@ -1,8 +1,8 @@
 """What users and the system say in their own words, sentence by sentence; what they quote or paste is left out.
 
 Pasted text is told by structure: fences, tags, block quotes, tables, diffs, logs, code, text behind a line that
-announces somebody else's words, and long paragraphs without I, we or you. Words of the user inside tool results are
-found as well.
+announces somebody else's words, and paragraphs without I, we or you that are long or a reviewer's. Words of the user
+inside tool results are found as well.
 """
 
 from __future__ import annotations
@@ -132,6 +132,7 @@ _ANNOUNCES = lazy_re(lambda: rf"\b{either(topic(OwnWords).announces)}\b", re.I)
 _ANNOUNCED_BELOW = lazy_re(lambda: rf"\b{either(topic(OwnWords).announced_below)}", re.I)
 _AT_END = 24
 """Characters at the end of a line in which it says that something pasted follows."""
+_REVIEWS = lazy_re(lambda: rf"\b{either(topic(OwnWords).reviews)}", re.I)
 _REPORTS = lazy_re(lambda: rf"{either(topic(OwnWords).reports)}\b", re.I)
 _STEPS = lazy_re(lambda: rf"\b{either(topic(OwnWords).steps)}\b", re.I)
 _OPTIONS = lazy_re(lambda: rf"\b{either(topic(OwnWords).options)}\b", re.I)
@@ -155,10 +156,13 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
         _drop_announced(lines)
     before: tuple[int, int] | None = None
     lead: _Line | None = None
+    reviewed = not all_own and _REVIEWS.search(text) is not None
     typed = all_own or len(text.split(None, SHORT_TEXT)) <= SHORT_TEXT
     for paragraph in _paragraphs(lines):
         own = [line for line in paragraph if line.kind == "own"]
         words = " ".join(line.text for line in own)
+        if reviewed and not _OWN.search(words):
+            continue
         spoken = typed or bool(_OWN.search(words)) or len(words.split()) <= LONG_PARAGRAPH
         for line in paragraph:
             if line.kind != "own":
