@@ -59,3 +59,30 @@ def test_a_named_session_is_searched_wherever_the_command_runs_and_an_unknown_pr
     told = run("brief", "--goal", "Print the answers", "--project", "cli", db=db)
     assert "Answers are short." in told.stdout
     assert "there are harbour" in told.stderr
+
+
+def test_a_story_is_found_where_it_was_imported_and_from_no_other_project(tmp_path: Path) -> None:
+    db, here, there = tmp_path / "memory.db", tmp_path / "harbour", tmp_path / "mill"
+    here.mkdir()
+    there.mkdir()
+    run("remember", "The mill runs on Mondays.", db=db, cwd=there)
+    (here / "tale.txt").write_text("Narrator: The tall man cut the oil line.\n\nVera: Put the lamp out.\n")
+    (here / "run.jsonl").write_text(claude_log("run", [MOON, MADE], cwd="/srv/tower", goal="Oil the tower's bells."))
+    run("import", "tale.txt", "--format", "chat", db=db, cwd=here)
+    run("import", "run.jsonl", db=db, cwd=here)
+    assert "cut the oil line" in run("recall", "Who cut the oil line?", db=db, cwd=here).stdout
+    assert "tower's bells" not in run("recall", "What about oil?", db=db, cwd=here).stdout
+    assert "oil line" not in run("recall", "Who cut the oil line?", db=db, cwd=there).stdout
+    # Whoever imports it again elsewhere doesn't move it.
+    run("import", here / "tale.txt", "--format", "chat", db=db, cwd=there)
+    assert "oil line" not in run("recall", "Who cut the oil line?", db=db, cwd=there).stdout
+
+
+def test_what_belongs_to_no_project_is_named_where_it_was_not_searched(tmp_path: Path) -> None:
+    db, here = tmp_path / "memory.db", tmp_path / "mill"
+    here.mkdir()
+    with ireneo.sync.open(db, durability="normal") as memory:
+        memory.session("talk").append("The ferry leaves at nine.")
+        memory.remember("The tide table is printed on Mondays.", project="/srv/harbour")
+    told = run("recall", "When does the ferry leave?", db=db, cwd=here).stdout
+    assert "there are also harbour, and what belongs to none" in told

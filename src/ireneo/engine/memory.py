@@ -65,7 +65,7 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, check_project, place_all, project_asked, stated_project
+from ireneo.engine.scope import RecallQuery, check_project, place_all, place_unplaced, project_asked, stated_project
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session
@@ -148,6 +148,7 @@ class Memory:
         format: LogFormatName | LogFormat | None = None,
         name: str = "",
         session: str | None = None,
+        project: str = "",
         skip_empty: bool = False,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported] = None,
@@ -156,12 +157,14 @@ class Memory:
 
         The format is detected unless `format` is given. Each session is stored under the name in its log, and one
         without a name as `name`, or like its file. With `session` all files become one session of that name, in the
-        order given; importing the same files again with new ones behind them adds only the new ones.
+        order given; importing the same files again with new ones behind them adds only the new ones. Sessions of which
+        neither the log nor an earlier import tells the project or a folder belong to `project`.
 
         Messages that are stored already stay as they are, chats are brought up to date, and secrets are replaced, as in
         `import_log`. `on_progress` receives the position in the file and each imported session. Raises BadInput for a
         file that can't be read, and unless `skip_empty` for one without messages; what was stored before stays.
         """
+        named = stated_project(project)
         joined = None if session is None else self._joined(session, keep_secrets)
         tell: Callable[[Reading | Imported], object] = on_progress or (lambda step: None)
         report = ImportReport()
@@ -188,6 +191,8 @@ class Memory:
                 finally:
                     end = ended(file)
                     tell(end)
+            sessions = {each.session for each in imported.sessions}
+            await place_unplaced(self._store, self.space, sessions, named)
             report = replace(
                 report,
                 sessions=report.sessions + imported.sessions,

@@ -610,6 +610,20 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
         _find_project(tx, key, info.project)
 
 
+async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
+    """Record `project` for those of the sessions of which nothing tells where they were held: no folder either."""
+    named = sorted(sessions) if project else []
+    for start in range(0, len(named), SESSIONS_AT_A_TIME):
+
+        def settle(tx: Transaction, start: int) -> None:
+            for key in (SessionKey(space, session) for session in named[start : start + SESSIONS_AT_A_TIME]):
+                info, head = tx.sessions.get(key), tx.log.head(key, MAIN)
+                if info is not None and not info.project and (head is None or not _folders(tx, key, head)):
+                    tx.sessions.set_project(key, project)
+
+        await store.write(settle, start)
+
+
 async def place_all(store: Store, space: str, project: str | None) -> None:
     """Record the projects of sessions stored by earlier versions; does nothing unless a `project` is asked for."""
     if project is None:
@@ -660,9 +674,13 @@ def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:
 
 
 def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
+    # A session may begin in a home and move on: the first directory that names a project counts.
+    named = (project_of(directory=directory) for directory in _folders(tx, key, head))
+    return next(filter(None, named), "") or project_of(session=key.session)
+
+
+def _folders(tx: Transaction, key: SessionKey, head: Head) -> Sequence[str]:
+    """The directories in which the session's first messages were said, each once."""
     first = tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
     found = places(tx, key, [message.id for message in first])
-    # A session may begin in a home and move on: the first directory that names a project counts.
-    directories = dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id)))
-    named = (project_of(directory=directory) for directory in directories)
-    return next(filter(None, named), "") or project_of(session=key.session)
+    return list(dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id))))

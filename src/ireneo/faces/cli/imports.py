@@ -29,7 +29,7 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import Answer, ReadingBar, counted, echo, picked, secret_lines
 from ireneo.faces.cli.place import Database, database, is_there, shown
-from ireneo.plumbing import LOG_SUFFIXES, holds_memories
+from ireneo.plumbing import LOG_SUFFIXES, holds_memories, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -164,7 +164,7 @@ def import_logs(
     """Import agents' logs, chats, stories and exported memories.
 
     What is stored already is left as it is: import as often as you like. A chat that was edited is stored as it is now.
-    Keys, tokens and passwords are replaced by marks.
+    Keys, tokens and passwords are replaced by marks. What tells no folder itself belongs to the project of this one.
     """
     if format != AUTO:
         ireneo.log_format(format)
@@ -254,6 +254,8 @@ def _import_together(
             format=first.log if session is None or format != AUTO else None,
             name=first.name if session is None else "",
             session=session,
+            # As `remember` does: what tells no folder itself belongs to the one where it is brought in.
+            project=project_here(str(Path.cwd())),
             # A session that was opened and left again is no fault of a folder that is searched.
             skip_empty=first.searched,
             on_progress=report,

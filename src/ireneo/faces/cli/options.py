@@ -259,6 +259,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
         if not others:
             return ""
         named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
+        named += ", and what belongs to none" if asked and "" in known else ""
         if here == self.project and here not in known:
             unknown = f"Nothing that is stored belongs to a project {here}; there are {named}."
             if asked:
