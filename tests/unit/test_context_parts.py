@@ -102,6 +102,24 @@ def test_an_output_of_few_lines_is_cut_in_its_midst_and_a_short_one_not_at_all()
     assert excerpt("Just this.", 24, "m_abcdefg", count) is None
 
 
+@pytest.mark.parametrize("fence", ["```", "~~~"])
+def test_a_cut_within_code_closes_the_block_and_opens_it_again(fence: str) -> None:
+    code = "\n".join(f"keep(row_{number})" for number in range(200))
+    text = f"Before.\n{fence}go\n{code}\n{fence}\nBehind."
+    for cut in (excerpt(text, 100, "m_abcdefg", count), excerpt(text.replace("\n", " \n", 3), 60, "m_abcdefg", count)):
+        assert cut is not None
+        lines = [line.strip() for line in cut.splitlines()]
+        (mark,) = [place for place, line in enumerate(lines) if line.startswith("[…")]
+        fences = [place for place, line in enumerate(lines) if line.startswith(fence)]
+        assert len(fences) == 4, cut
+        assert fences[1] < mark < fences[2]
+    prose_between = excerpt(
+        f"{fence}\nx\n{fence}\n{'Said at length. ' * 400}\n{fence}\ny\n{fence}", 100, "m_abcdefg", count
+    )
+    assert prose_between is not None
+    assert prose_between.count(fence) == 4
+
+
 def test_what_fits_is_not_cut() -> None:
     assert shorten("Just this.", 24, "m_abcdefg", count) is None
 

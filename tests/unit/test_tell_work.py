@@ -72,3 +72,25 @@ def test_a_list_far_before_a_question_holds_no_options() -> None:
         for line in section.lines
     ]
     assert asked == ["I asked: Shall I look into that?", "I asked: Which do you want? 1. Keep the head; 2. Drop it"]
+
+
+def test_the_words_that_a_failed_call_repeats_of_its_input_are_no_reason() -> None:
+    old = "\t// Warn if the error is missing\n\tkeep(row)"
+    refused = f"<tool_use_error>The old text stands twice.\nString: {old}</tool_use_error>"
+    arguments = {"file_path": "src/rows.go", "old_string": old, "new_string": "keep(all)"}
+    lines = told(step("", "Edit", arguments, refused, failed=True), run("ls", "rows.go"))
+    (failed,) = [line for line in lines if "it failed" in line]
+    assert "The old text stands twice" in failed
+    assert "Warn if" not in failed
+    alone = step("", "Edit", arguments, "String: // Warn if the error is missing", failed=True)
+    assert any("Warn if" in line for line in told(alone, run("ls", "rows.go"))), "where it says nothing else"
+
+
+def test_the_state_of_a_task_is_no_name() -> None:
+    plan = step("", "TodoWrite", {"todos": [{"content": "Keep head_row", "status": "in_progress"}]}, "in_progress: 1")
+    sections = write_leaf(material([*plan]).messages, "", ends_turn=False)
+    named = [
+        each.name for section in sections if section.name == "names" for line in section.lines for each in line.names
+    ]
+    assert "head_row" in named
+    assert "in_progress" not in named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -58,11 +59,13 @@ class Shortened(Struct, frozen=True, kw_only=True):
     left_out_tokens: int
     opener: str
     """The id that opens the whole text."""
+    fence: str = ""
+    """The fence of the code block in which the tail begins."""
 
     def text(self) -> str:
         """Join head and tail with a mark that says how much is left out and how to open it."""
         mark = f"[… {self.left_out_tokens:,} tokens left out · open with {self.opener} …]"
-        return "\n".join(piece for piece in (self.head, mark, self.tail) if piece)
+        return _joined(self, mark)
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
@@ -95,7 +98,29 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
         tail=tail,
         left_out_tokens=max(size - count(head) - count(tail), 1),
         opener=opener,
+        fence=_open_fence(text[: len(text) - len(tail)]),
     )
+
+
+def _joined(ends: Shortened, *between: str) -> str:
+    """Join head and tail around `between`, which stands in no block of code: one that is cut is closed and reopened."""
+    closing = _open_fence(ends.head)
+    opening = ends.fence if ends.tail else ""
+    return "\n".join(piece for piece in (ends.head, closing, *between, opening, ends.tail) if piece)
+
+
+_FENCE = lazy_re(r"^[ \t]{0,9}(?P<mark>`{3,9}|~{3,9})(?P<info>[^`\n]*)$", re.MULTILINE)
+
+
+def _open_fence(text: str) -> str:
+    """The fence of a block of code that `text` opens and doesn't close; empty for none."""
+    fence = ""
+    for found in _FENCE.finditer(text):
+        if not fence:
+            fence = found["mark"]
+        elif found["mark"].startswith(fence) and not found["info"].strip():
+            fence = ""
+    return fence
 
 
 LEAST_OF_FILE = 0.3
@@ -122,15 +147,15 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
         # Prefer whole lines.
-        ends = replace(
-            ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=ends.tail.partition("\n")[2] or ends.tail
-        )
+        tail = ends.tail.partition("\n")[2] or ends.tail
+        fence = _open_fence(said[: len(said) - len(tail)])
+        ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
         first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
         if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
             mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
-            return "\n".join(piece for piece in (ends.head, mark, *told, ends.tail) if piece)
+            return _joined(ends, mark, *told)
     cut = shorten(said, tokens, opener, count)
     return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 

@@ -17,7 +17,7 @@ from ireneo.log.calls import known_failed, was_refused, was_stopped, without_rem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output, totals
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps, tasks_of
 from ireneo.summaries.summary import Line
 
 GIVEN_UP = 8.0
@@ -247,7 +247,7 @@ def _agents_reason(step: Step) -> str:
 
 def _reason(step: Step) -> str:
     """What went wrong, by the output."""
-    return errors(without_reminders(step.output)) or step.error or shown_output(step.output) or "it says nothing more"
+    return errors(step.answered) or step.error or shown_output(step.output) or "it says nothing more"
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:
@@ -449,7 +449,7 @@ def _state_of_step(step: Step) -> Iterator[Line]:
         yield step.line(action.subject, LESS + 1, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not step.failed):
-            came = _came(step, without_reminders(step.output))
+            came = _came(step, step.answered)
             yield step.line(
                 f"`{clip(action.subject, 100)}` {came}.",
                 FAILS if step.failed else WORTH,
@@ -462,7 +462,7 @@ def _state_of_step(step: Step) -> Iterator[Line]:
 def _not_shared(step: Step) -> Iterator[Line]:
     """A commit or push that failed or was refused."""
     if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
-        wrong = errors(without_reminders(step.output), 160) or step.error
+        wrong = errors(step.answered, 160) or step.error
         ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
         why = "the user refused it" if step.rejected else ended
         yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
@@ -525,17 +525,12 @@ def _came(step: Step, output: str) -> str:
 
 def _tasks(step: Step) -> Iterator[Line]:
     """The agent's last list of tasks, completed ones last."""
-    given = step.call.arguments
-    listed = (
-        next((value for value in given.values() if isinstance(value, list)), []) if isinstance(given, Mapping) else []
-    )
     by_status: dict[str, list[str]] = {}
-    for task in listed[:MOST_TASKS]:
-        if isinstance(task, Mapping):
-            text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
-            if text:
-                status = str(task.get("status") or "pending").replace("_", " ")
-                by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
+    for task in tasks_of(step)[:MOST_TASKS]:
+        text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
+        if text:
+            status = str(task.get("status") or "pending").replace("_", " ")
+            by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
     for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
         done = status in ("completed", "done")
         yield step.line(

@@ -22,7 +22,7 @@ from ireneo.language.words import sentences
 from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import TAGS, ActionKind, Step, clip
+from ireneo.summaries.steps import TAGS, ActionKind, Step, clip, states_of
 from ireneo.summaries.summary import Line, Mention
 
 LONGEST = 360
@@ -693,11 +693,12 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
     """The names in a stretch of work, by how likely each is to be needed again."""
     weights: dict[str, float] = {}
     files: dict[str, str] = {}
+    states = {state for step in done if step.action.kind == "plan" for state in states_of(step)}
 
     def add(text: str, weight: float) -> None:
         for name in artifacts(text):
             # Words such as MUST and TODO.
-            if name.isupper() and name.isalpha():
+            if (name.isupper() and name.isalpha()) or name in states:
                 continue
             weights[name] = _both(weights.get(name, 0.0), weight)
 

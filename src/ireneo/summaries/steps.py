@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from msgspec import Struct
 
 from ireneo.language.words import sentences as split
-from ireneo.log.calls import derive_failed, was_refused, was_stopped
+from ireneo.log.calls import derive_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Call, Message, MessageId, Result, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line
@@ -308,6 +308,24 @@ def error_line(output: str, limit: int = 200) -> str:
     return clip(" ".join(chosen.split()), limit)
 
 
+def without_echo(output: str, given: str) -> str:
+    """`output` without its lines that stand in `given`, also behind a short name; as it is where no other line remains.
+
+    A tool that fails repeats what it was given, whose words are no reason.
+    """
+    repeated = {line.strip() for line in given.splitlines()} - {""}
+    said = (TAGS.sub("", line).strip() for line in output.splitlines())
+    kept = [
+        line
+        for line, words in zip(output.splitlines(), said, strict=True)
+        if words not in repeated and _ECHOED.sub("", words, count=1) not in repeated
+    ]
+    return "\n".join(kept) if any(any(map(str.isalnum, TAGS.sub("", line))) for line in kept) else output
+
+
+_ECHOED = lazy_re(r"^\w[\w ]{0,30}:\s+")
+
+
 @lru_cache(maxsize=4_096)
 def signature(text: str) -> str:
     """`text` without what differs between occurrences: numbers, hashes, addresses, paths, quotations."""
@@ -361,9 +379,15 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         return self.result.text if self.result else ""
 
     @cached_property
+    def answered(self) -> str:
+        """The result's text without reminders, and of a failure without the lines that only repeat the call."""
+        output = without_reminders(self.output)
+        return without_echo(output, self.command) if self.failed else output
+
+    @cached_property
     def error(self) -> str:
         """The line that says what went wrong; empty where nothing did."""
-        return error_line(self.output) if self.failed else ""
+        return error_line(self.answered) if self.failed else ""
 
     def line(self, text: str, weight: float, *, subject: str = "", failed: bool = False) -> Line:
         """A line of a summary that rests on this step."""
@@ -404,3 +428,16 @@ def steps(messages: Sequence[Message]) -> list[Step]:
                 )
             )
     return out
+
+
+def tasks_of(step: Step) -> list[Mapping[str, object]]:
+    """The tasks that a call lists, as an agent's plan."""
+    given = step.call.arguments
+    values = given.values() if isinstance(given, Mapping) else ()
+    listed = next((value for value in values if isinstance(value, list)), [])
+    return [task for task in listed if isinstance(task, Mapping)]
+
+
+def states_of(step: Step) -> set[str]:
+    """The words by which a call marks its tasks, such as in_progress."""
+    return {str(task[key]) for task in tasks_of(step) for key in ("status", "state", "priority") if task.get(key)}

@@ -41,7 +41,7 @@ from ireneo.summaries.statements import (
     shown_output,
     without_harness,
 )
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, short_path, steps
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, short_path, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
 
@@ -274,7 +274,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         kind, subject = step.action.kind, step.action.subject
         if kind == "ask" or shows_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # The user's answers, pages and reports are told by their sentences.
-        output = without_reminders(step.output)
+        output = step.answered
         named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
             if key(step) in told:
@@ -323,7 +323,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     changes = [step for step in done if step.action.kind in CHANGES]
     if ran is not None and ran.failed:
-        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last: {error_line(ran.output, 120)}"
+        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last: {clip(ran.error, 120)}"
     elif changes and all(step.rejected for step in changes):
         failed = " — the user refused the change"
     else:
