@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,18 @@ def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path
     assert listed(db, globex) == []
     assert "Oslo" in run("history", "Ana", db=db, cwd=acme).stdout
     assert "Nothing is known of Ana." in run("history", "Ana", db=db, cwd=globex).stdout
-    assert "search all with --all-projects" in run("memories", db=db, cwd=globex).stdout
+    none = run("memories", db=db, cwd=globex).stdout
+    assert "There is no memory of project globex/api yet." in none
+    assert "search all with --all-projects" in none
+    there = run("history", "bergen", "-p", "acme/api", db=db, cwd=globex).stdout
+    assert there.startswith("No fact with a value of its own is known of bergen; 1 memory names it: ")
+    (command,) = re.findall(r"`ireneo ([^`]+)`", there)
+    assert "Ana lives in Bergen." in run(*command.split(), db=db, cwd=globex).stdout
+    assert "Nothing is known of berg." in run("history", "berg", "-a", db=db, cwd=globex).stdout
+    assert "No memory of project globex/api matches that." in run("memories", "-l", "x", db=db, cwd=globex).stdout
+    unasked = run("brief", db=db, cwd=globex).stdout
+    assert "There is no memory of project globex/api yet. Say what the task is: --goal" in unasked
+    assert "Of project acme/api nothing is told for every task." in run("brief", db=db, cwd=acme).stdout
     assert "all projects" in run("update", bergen, "--general", "--no-labels", db=db, cwd=acme).stdout
     assert listed(db, globex)[0]["labels"] == []
     run("update", bergen, "--project", ".", db=db, cwd=globex)

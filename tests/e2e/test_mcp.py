@@ -200,9 +200,9 @@ def test_an_agent_takes_notes_on_the_session_that_it_is_in(tmp_path: Path) -> No
     talk(db, work)
 
 
-def test_a_brief_that_has_nothing_to_say_is_empty(tmp_path: Path) -> None:
+def test_a_brief_that_has_nothing_to_tell_says_so(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
-        assert await said(client, "brief", goal="Paint the boat") == ""
+        assert await said(client, "brief", goal="Paint the boat") == "Nothing is known that serves this task."
 
     talk(tmp_path / "memory.db", work)
 

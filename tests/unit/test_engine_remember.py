@@ -283,6 +283,7 @@ def test_a_memory_that_is_ended_by_another_is_among_what_changed(tmp_path: Path)
         old = memory.remember("The deploy port is 8080.").record
         done = memory.remember("The deploy port is 9090.")
         assert [(each.id, each.state) for each in done.changed] == [(old.id, "retired")]
+        assert (done.did, done.reason) == ("added", "It ends “The deploy port is 8080”.")
 
 
 @waited

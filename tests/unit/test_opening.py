@@ -53,7 +53,12 @@ def test_each_id_opens_what_it_names(store: str, tmp_path: Path) -> None:
             assert behind.summary.id == block.id
             noted = await memory.lookup(pin.id[:length])
             assert (noted.note, noted.session) == (pin, "talk")
+            # What was typed without its prefix is found as well.
+            for id in (fact.id, block.id, pin.id):
+                assert await memory.lookup(id[2:length]) == await memory.lookup(id[:length])
         assert (await memory.lookup("talk")).diary is not None
+        with pytest.raises(NotFound, match="There is nothing called"):
+            await memory.lookup("_" + fact.id[2:])
 
     live(store, tmp_path, work)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from ireneo.engine.expand import Expanded, expand
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
-from ireneo.engine.tree import all_annotations, memory_named, only_match
+from ireneo.engine.tree import MIN_ID_LENGTH, all_annotations, memory_named, only_match
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short
@@ -26,6 +27,8 @@ SUMMARY = "s_"
 """Prefix of the ids of summaries."""
 NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "thread", "c_": "fact", "w_": "wording"}
 """Prefixes of the ids of annotations."""
+PREFIXES = ("m_", SUMMARY, *NOTES)
+"""Prefixes of all ids; one that is given without its prefix is tried with each."""
 
 
 class LookupResult(ShortRepr, frozen=True, kw_only=True):
@@ -43,14 +46,15 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
 async def lookup(
     resources: Resources, space: str, id: str, session: str = "", project: str | None = None, viewpoint: str = ""
 ) -> LookupResult:
-    """Return what `id`, or the only id that begins with it, names; `session` limits the search to one.
+    """Return what `id`, or the only id that begins with it, names, also without its prefix, such as ``m_``.
 
+    `session` limits the search to one.
     With `project` (empty: none) nothing of other projects is opened; with `viewpoint` only what that character knows,
     and no annotations. Raises NotFound, and BadInput for an ambiguous or too short id.
     """
     await place_all(resources.store, space, project)
 
-    def find(tx: Transaction) -> LookupResult | list[SessionKey]:
+    def find(tx: Transaction, id: str) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
         who = character_asked(tx, space, None, viewpoint) if viewpoint else ""
         if id[:2] in NOTES and not who:
@@ -66,12 +70,24 @@ async def lookup(
             return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
         return [] if viewpoint else keys
 
-    found = await resources.store.read(find)
+    def find_bare(tx: Transaction) -> list[LookupResult]:
+        found = []
+        for prefix in PREFIXES if id[:2] not in PREFIXES and len(id) >= MIN_ID_LENGTH else ():
+            # What can't be opened under one prefix may be under another.
+            with suppress(NotFound):
+                opened = find(tx, prefix + id)
+                found += [opened] if isinstance(opened, LookupResult) else []
+        return found
+
+    found = await resources.store.read(find, id)
     if isinstance(found, LookupResult):
         return found
     # Session names are chosen by logs, so they are tried last.
     begun = {key.session: key for key in found if id and key.session.startswith(id)}
     if not begun:
+        bare = await resources.store.read(find_bare)
+        if len(bare) == 1:
+            return bare[0]
         raise NotFound(_nothing(id, space))
     run = begun[only_match(id, begun, "session", least=1)]
     diary = await read_diary(resources.store, run, MAIN, resources.count, resources.drawing())

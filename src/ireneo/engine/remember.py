@@ -29,7 +29,7 @@ from ireneo.memories.facts import Fact, facts, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
-from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot, supporting
+from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
 from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of
 from ireneo.ports.memories import MemoryFilter
@@ -216,6 +216,9 @@ def settle_said(
         else:
             first, *others = settle_drafts(tx, space, [draft])
             gone = tuple(each.record for each in ended if not each.record.holds)
+            if gone and first.did == "added":
+                ends = " and ".join(quoted(each.text.removesuffix(".")) for each in gone)
+                first = replace(first, reason=f"It ends {ends}.")
             done += [replace(first, changed=(*first.changed, *gone)), *others]
             if draft.against and (
                 until_next_verb(draft.text) != draft.text or next_statement(draft.text, draft.subject)

@@ -201,11 +201,10 @@ class Tools:
     ) -> str:
         """What earlier work says for this task: how it is done, what is true, what happened, what must not be repeated.
 
-        Call it once when a task begins. It costs up to `budget` tokens, and is empty where nothing is known. Ids in
-        brackets are opened with `expand`.
+        Call it once when a task begins. It costs up to `budget` tokens. Ids in brackets are opened with `expand`.
         """
         made = await self._memory.brief(goal=goal, task_type=task_type, about_to=about_to, budget=budget, **self._reach)
-        return made.markdown
+        return made.markdown or "Nothing is known that serves this task."
 
     async def recall(
         self,

@@ -168,6 +168,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         with waiting("Searching …"):
             made = memory.brief(**asked, project=scoped.seen_by(cues.viewpoint))
         hint = "" if made.markdown and scoped.project is None else scoped.hint(memory, asked=not made.markdown)
+        is_empty = not made.markdown and not memory.memories(project=scoped.name, limit=1)
     pad = {"pad": made.pad and _pad(made.pad), "left_out": made.left_out}
     if made.markdown:
         if hint:
@@ -175,8 +176,10 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         text = f"{printable(made.markdown).rstrip()}\n"
     else:
         is_asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))
-        ask = " Say what the task is: --goal, --task-type, --situation, --about-to or --project."
-        text = f"  No memory matches that.{'' if is_asked else ask}{hint}\n"
+        place = scoped.place(stored.space)
+        unasked = f"There is no memory of {place} yet." if is_empty else f"Of {place} nothing is told for every task."
+        unasked += " Say what the task is: --goal, --task-type, --situation, --about-to or --project."
+        text = f"  {'No memory matches that.' if is_asked else unasked}{hint}\n"
     return Answer(picked(made, "markdown tokens lines") | pad, plain(text))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -321,12 +323,28 @@ def history(
     with reading(stored) as memory:
         facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
         hint = "" if facts else scoped.hint(memory)
+        naming = "" if facts else _naming(memory, subject, scoped)
     words = [subject, *([attribute] if attribute else [])]
     words += [f"at {local_time(held)}"] if held else []
     words += [f"as believed at {local_time(known)}"] if known else []
     title = " · ".join(one_line(word) for word in words)
+    none = f"No fact with a value of its own is known of {title}; {naming}" if naming else ""
+    none = none or f"Nothing is known of {title}.{hint}"
     now = datetime.now().astimezone()
-    return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, hint))
+    return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, none))
+
+
+def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
+    """Say how many memories name a subject and what lists them; empty where none does."""
+    found = memory.memories(text=subject, project=scoped.name, limit=MOST_NAMING)
+    named = re.compile(rf"(?<!\w){re.escape(subject)}(?!\w)", re.IGNORECASE)
+    number = sum(named.search(each.text) is not None for each in found)
+    if not number:
+        return ""
+    name = "1 memory names" if number == 1 else f"{number:,}{' or more' if found.after else ''} memories name"
+    everywhere = " --all-projects" if scoped.all_projects else ""
+    there = f" --project {shlex.quote(scoped.project)}" if scoped.project else everywhere
+    return f"{name} it: `ireneo memories --text {shlex.quote(subject)}{there}`."
 
 
 def _fact(fact: Fact) -> dict[str, object]:
@@ -338,6 +356,8 @@ def _fact(fact: Fact) -> dict[str, object]:
     )
 
 
+MOST_NAMING = 100
+"""The most memories that are read to count those that name a subject."""
 Limit = Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)]
 Ids = Annotated[
     list[str], argument("ID…", "The memories, by their ids or the beginning of them.", known=memories_begun)
@@ -408,7 +428,8 @@ def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
         )
         hint = "" if found else scoped.hint(memory)
     data = {"memories": [_memory(each) for each in found], "after": found.after}
-    return Answer(data, lambda: show_memories(found, stored.space, hint))
+    wanted = (choice.kind, choice.subject, choice.label, choice.state, choice.text, choice.after)
+    return Answer(data, lambda: show_memories(found, scoped.place(stored.space), hint, chosen=any(wanted)))
 
 
 def _memory(record: Record) -> dict[str, object]:

@@ -239,6 +239,10 @@ class Scoped(Struct, frozen=True, kw_only=True):
             return project_meant(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
 
+    def place(self, space: str) -> str:
+        """What is searched, in words: a project, or the whole space."""
+        return f"project {self.name}" if self.name else f"space {space}"
+
     def seen_by(self, viewpoint: str) -> str | None:
         """The same for a character of a story, who is bound to no folder unless a project is named."""
         return self.name if not viewpoint or self.project is not None else None

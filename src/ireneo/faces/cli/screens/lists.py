@@ -159,11 +159,15 @@ def _passage(text: str, question: str, most: int) -> str:
     return ("… " if best else "") + " ".join(parts[best:])
 
 
-def show_memories(found: MemoryPage, space: str, hint: str = "") -> None:
-    """Show a row for each memory, the newest first, and how to ask for the next page."""
+def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool = True) -> None:
+    """Show a row for each memory, the newest first, and how to ask for the next page.
+
+    `chosen` says that there may be others than those that were asked for.
+    """
     screen = console()
     if not found:
-        write(screen, f"  No memory of space {space} matches that.{hint}")
+        none = f"No memory of {place} matches that" if chosen else f"There is no memory of {place} yet"
+        write(screen, f"  {none}.{hint}")
         return
     rows = [
         [
@@ -228,11 +232,11 @@ HOLDS, OVER, DOUBTED = "█", "▓", "░"
 """What holds, what held, and what is not believed (any more)."""
 
 
-def show_history(facts: Sequence[Fact], title: str, now: datetime, hint: str = "") -> None:
-    """Show a time line for each value, by attribute, in the order in which they held."""
+def show_history(facts: Sequence[Fact], title: str, now: datetime, none: str = "") -> None:
+    """Show a time line for each value, by attribute, in the order in which they held; without any `none` is said."""
     screen = console()
     if not facts:
-        write(screen, f"Nothing is known of {title}.{hint}")
+        write(screen, none)
         return
     begin = min(each.period.start for each in facts)
     end = max([now, *(each.period.end for each in facts if each.period.end)])
