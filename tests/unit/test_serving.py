@@ -75,6 +75,14 @@ def test_what_matters_in_the_area_of_a_goal_serves_it_however_far_its_words_are(
     assert not purpose.serves(not_that)
 
 
+def test_what_somebody_works_with_serves_where_the_goal_names_them() -> None:
+    goal = Purpose("Ship the release on Monday")
+    goal.leave_out("Tamsin")
+    assert not any(goal.serves(each) for each in ("Odile uses vim.", "Odile's editor is vim."))
+    assert all(goal.serves(each) for each in ("Tamsin uses vim.", "The user uses vim.", "Redis listens on staging."))
+    assert Purpose("Set up a laptop for Odile").serves("Odile uses vim.")
+
+
 MONDAY = datetime(2026, 5, 4, tzinfo=UTC)
 MANNER = "The user wants short answers without emojis. (since March 2025)"
 

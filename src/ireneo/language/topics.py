@@ -453,6 +453,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     unreal: Row = ()  # It is only imagined, or part of a story
     turned: Row = ()  # It says that something has changed
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
+    equipment: Set = frozenset()  # Words of what somebody has and works with: of others only what the goal names
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
     asks: Map = {}  # By an area of life, words of goals in it
     tells: Map = {}  # By an area, further words of facts that matter in it

@@ -16,7 +16,8 @@ from msgspec import Struct
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Persons, Serving, Words
-from ireneo.language.words import language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.cues import no_names
 from ireneo.patterns import lazy_re
 
 LONGEST_GOAL = 600
@@ -64,6 +65,8 @@ UNRELATED = (
 _WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
 _NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][a-zà-ÿ]+")
 """A word that is written like a name, and does not begin a sentence."""
+_OF_A_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]+)(?: [A-ZÄÖÜ][\w-]+)?(?:['’]s)? [a-zäöüß]+\b")
+"""What is stated of somebody or something by its name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """What is quoted is another's word: a text to be translated, a message to be sent."""
 _STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
@@ -201,6 +204,8 @@ class Purpose:
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.named: dict[str, str] = {}
         """Who is named in it, by the terms of the name."""
+        self._own: set[str] = set()
+        """The names of the user."""
 
     def name(self, name: str, why: str) -> None:
         """Add somebody as named in the goal."""
@@ -213,6 +218,7 @@ class Purpose:
         for term in terms(name):
             self.words.pop(term, None)
         self.names -= frozenset(name.casefold().split())
+        self._own |= {*name.casefold().split()}
 
     def wanted(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
@@ -242,7 +248,8 @@ class Purpose:
         if named:
             score += NAMED
             why.append(named[0])
-        told, beside, elsewhere = self._areas_of(read)
+        not_ours = not named and self._is_of_another(text)
+        told, beside, elsewhere = self._areas_of(read, topic(Serving).equipment if not_ours else ())
         if self.areas and not (told or beside) and shared.keys() <= self.names:
             # Of whom the goal names it is wanted what matters for it.
             return None
@@ -262,12 +269,22 @@ class Purpose:
     def _areas_shared(self) -> frozenset[str]:
         return self.areas & topic(Serving).shared
 
-    def _areas_of(self, read: Mapping[str, str]) -> tuple[dict[str, int], bool, bool]:
-        """The goal's areas in which a text states something; whether the text is in one of them; whether in others."""
+    def _is_of_another(self, text: str) -> bool:
+        """Whether a text states something of whom it names first, who is neither the user nor named in the goal."""
+        found = _OF_A_NAME.match(text)
+        if found is None or not self.words.keys().isdisjoint(terms(found[1])):
+            return False
+        return found[1].casefold() not in no_names() | common_words() | self._own
+
+    def _areas_of(self, read: Mapping[str, str], but: Collection[str] = ()) -> tuple[dict[str, int], bool, bool]:
+        """The goal's areas in which a text states something; whether the text is in one of them; whether in others.
+
+        Words in `but` state nothing.
+        """
         told: dict[str, int] = {}
         beside = elsewhere = False
         for word in read.values():
-            for area in _areas(word, _tells()):
+            for area in _areas(word, _tells()) if word not in but else ():
                 if area in self.areas:
                     told[area] = told.get(area, 0) + 1
                 else:
