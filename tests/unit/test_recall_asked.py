@@ -128,3 +128,25 @@ def test_a_question_is_known_by_what_it_wants() -> None:
 
 def test_a_text_that_ends_with_a_blank_is_read() -> None:
     assert telling("I keep bees. Could you name one? ") == ["I keep bees."]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Where does Runa live?", set()),
+        ("What is Runa's home?", set()),
+        ("Wo wohnt Runa?", set()),
+        ("Where does Odile live?", {"Odile lives in Lyon."}),
+        ("Where does Peg live?", {"Margaret's nickname is Peg.", "Margaret lives in Nantes."}),
+        ("Who else lives where Runa lives?", {"Odile lives in Lyon.", "Margaret lives in Nantes."}),
+        ("Where does Runa's brother live?", {"Odile lives in Lyon.", "Margaret lives in Nantes."}),
+    ],
+)
+@waited
+async def test_what_is_asked_of_somebody_is_not_answered_by_what_is_so_of_another(
+    tmp_path: Path, question: str, told: set[str]
+) -> None:
+    async with opened(tmp_path) as memory:
+        for each in ("Odile lives in Lyon.", "Margaret lives in Nantes.", "Margaret's nickname is Peg."):
+            await memory.remember(each)
+        assert {*texts(await memory.recall(question))} == told

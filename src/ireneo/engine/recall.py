@@ -22,6 +22,7 @@ from ireneo.memories.endings import telling as telling_words
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import MOST_IN_SESSION, Vector, kind_term, numbers_at, place_of
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.persons import is_form
 from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
@@ -55,7 +56,7 @@ from ireneo.memories.ranking import (
     words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
-from ireneo.memories.record import Record, disputes
+from ireneo.memories.record import Record, disputes, slot
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
 from ireneo.patterns import lazy_re
@@ -84,6 +85,7 @@ ONLY_NAMES = 0.5
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
 
+_LONE_NAME = lazy_re(r"[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?")
 _NAME = lazy_re(r"\b[A-ZÄÖÜ][\w-]{2,}")
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
@@ -170,6 +172,8 @@ class MemoryIndex:
         self._senses = question.senses if question else frozenset[str]()
         self._own = question is not None and question.own
         self._whom = question.whom if question else frozenset[str]()
+        self._only_of = question.only_of if question else frozenset[str]()
+        self._terms = {term for term, _ in question.terms} if question else set[str]()
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the past time that the question names."""
@@ -189,6 +193,8 @@ class MemoryIndex:
     def _wanted(self, found: FoundMemory) -> bool:
         asked, record = self._asked, found.record
         if asked.kind is not None and record.kind != asked.kind:
+            return False
+        if self._answers_of_another(record):
             return False
         # A disputed memory is shown as such: leaving it out would decide the dispute.
         if record.state == "disputed" and not record.archived:
@@ -213,6 +219,22 @@ class MemoryIndex:
         if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_of_another(record):
             factors = (*factors, ("of another", OF_ANOTHER))
         return Document(passage=passage, hit=hit, factors=factors)
+
+    def _answers_of_another(self, record: Record) -> bool:
+        """Whether it says just what the question asks, of somebody whom it doesn't ask about: that is no answer.
+
+        Who is told of by a relation ("user's sister"), or may be called like the one that is named, may be meant.
+        """
+        if not self._only_of or not self._is_of_another(record) or not _LONE_NAME.fullmatch(record.subject):
+            return False
+        named = {*terms(record.subject)}
+        if attribute_of(record.attribute) not in self._senses and not self._terms.intersection(terms(record.attribute)):
+            return False
+        if named & self._terms or any(is_form(one, other) for one in named for other in self._only_of):
+            return False
+        called = slot(record.subject, "called")
+        others = self.scope.tx.memories.of_key(self.scope.space, "semantic", called)
+        return all(self._only_of.isdisjoint(terms(each.value)) for each in others)
 
     def _is_of_another(self, record: Record) -> bool:
         """Whether it fills a slot of somebody whom the question does not name."""

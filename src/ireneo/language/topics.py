@@ -409,6 +409,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     after: Row = ()  # It asks about what was before or after something, which follows
     past: Row = ()  # It asks about the past, which may differ from now
     newest: Row = ()  # It asks for the current or latest state
+    asked_of: Row = ()  # Before a name: it is of that one that it asks
+    of_others_too: Row = ()  # It asks of more than the one whom it names
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
     time_words: Row = ()  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer

@@ -162,11 +162,11 @@ class Person:
             folded = re.sub(r"['’]s?$", "", word).casefold()
             if folded in self._folded or folded in self.others or not word[0].isupper():
                 continue
-            if any(_is_form(folded, name) for name in self._folded):
+            if any(is_form(folded, name) for name in self._folded):
                 self.others[folded] = f"it is written like {self.name}"
 
 
-def _is_form(word: str, name: str) -> bool:
+def is_form(word: str, name: str) -> bool:
     """Whether a word may be a form of a name: another ending, or one different letter."""
     if len(name) < ALIKE or len(word) < ALIKE or abs(len(word) - len(name)) > LONGER:
         return False

@@ -18,6 +18,7 @@ from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
 from ireneo.log.message import MessageId
+from ireneo.memories.cues import relations
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
@@ -37,6 +38,13 @@ _WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
 _PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
 _NEWEST = lazy_re(lambda: rf"\b{either(topic(Questions).newest)}\b", re.I)
 _HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
+_ASKED_OF = lazy_re(
+    lambda: (
+        rf"\b(?P<verb>{either(topic(Questions).asked_of)} )?"
+        r"(?P<name>[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?)(?(verb)\b|(?=['’]s\b))"
+    )
+)
+_OF_OTHERS_TOO = lazy_re(lambda: rf"\b{either(topic(Questions).of_others_too)}\b", re.I)
 _AROUND = lazy_re(
     lambda: (
         rf"\b(?:(?P<before>{either(topic(Questions).before)})|{either(topic(Questions).after)})\b\s+"
@@ -82,6 +90,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """What that one does: "live" of "where do I live"."""
     whom: frozenset[str] = frozenset()
     """The terms of the names that it names within, in a language that writes nothing else large there."""
+    only_of: frozenset[str] = frozenset()
+    """Those of the one of whom it asks, and of nobody that is somebody to that one; empty if that is not clear."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -101,6 +111,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     direction, event = _event(text) if window is None else (None, ())
     past = window is None and (direction == "before" or bool(_PAST.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
+    large = (name for found in _LARGE.findall(text) for name in terms(found))
+    whom = frozenset(large) if is_plain else frozenset[str]()
     return Question(
         terms=tuple(counts.items()),
         who=who,
@@ -117,7 +129,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
-        whom=frozenset(name for found in _LARGE.findall(text) for name in terms(found)) if is_plain else frozenset(),
+        whom=whom,
+        only_of=_asked_only_of(text, whom),
         newest=bool(_NEWEST.search(text)),
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
@@ -125,6 +138,14 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
 
 
 _LARGE = lazy_re(r"(?<=[\w,’'] )[A-ZÄÖÜ][\w-]{2,}")
+
+
+def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:
+    """The terms of the only name of which a question asks: of "where does Mira live", not of "Mira's brother"."""
+    names = {name for found in _ASKED_OF.finditer(text) for name in terms(found["name"])}
+    told = {*terms(text)}
+    others = any({*terms(word)} <= told for word in relations())
+    return frozenset() if others or _OF_OTHERS_TOO.search(text) else whom & names
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
