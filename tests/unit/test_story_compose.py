@@ -62,6 +62,20 @@ def test_a_compacted_story_is_within_its_budget(pieces: list[str], budget: int, 
     assert context.violations == ()
 
 
+def test_what_is_joined_for_a_narrow_context_is_not_retold_once_more() -> None:
+    found, _ = grown(["chats"] * 60, 40)
+    known = {node.retellings for node in found.nodes}
+    terms = ContextOptions(budget=256, policy=TINY_STORY, count=TOKENS.count)
+    teller = StoryTeller(terms.count)
+    compose_story(found, terms, teller)
+    joined = [node for node in teller.passing if node.summarizer.endswith("/whole")]
+    assert joined
+    assert max(known) > 1
+    assert {node.retellings for node in joined} <= known
+    again = teller.joined([teller.joined(found.nodes[:2], terms), found.nodes[2]], terms)
+    assert again.retellings == max(node.retellings for node in found.nodes[:3])
+
+
 def test_what_waits_stands_in_a_row_of_its_own_and_splits_no_atom() -> None:
     found, path = grown(["instruct", *["chats", "parallel", "late", "wide"] * 10], 1)
     assert found.waiting is not None

@@ -408,7 +408,10 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
     whole = written_over(whole, nodes) if mostly_model_written(nodes) else whole
-    return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
+    # Its sentences are those of `nodes`, word for word: nothing is retold once more.
+    retold = max(node.retellings for node in nodes)
+    name = anchor("story", whole.first, whole.last, told)
+    return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
 def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:

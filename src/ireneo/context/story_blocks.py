@@ -449,8 +449,7 @@ def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
     written = [part.writing for part in sorted(told, key=_is_unmarked) if part.writing is not None]
     writing: Writing = replace(written[0], tokens_in=0, tokens_out=0, struck=0, repaired=False)
     story = Section(name="story", lines=tuple(lines[place] for place in sorted(best)))
-    retold = max(part.retellings for part in parts)
-    return replace(whole, sections=(story, *others), writing=writing, retellings=retold)
+    return replace(whole, sections=(story, *others), writing=writing)
 
 
 def _comparable(part: Summary) -> list[Line]:
