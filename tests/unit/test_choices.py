@@ -89,3 +89,43 @@ def test_without_a_list_a_number_is_only_what_was_said() -> None:
     blocks = told("2", "There are several ways to keep the ledger. Shall I look at how others do it?")
     assert "- The user: “2”" in blocks
     assert "The user chose" not in blocks
+
+
+HEADED = """Here is what could be done.
+
+## Option 1: Ask at every row
+1. Show the row
+2. Wait for a key
+
+## Option 2: Tell it once (recommended)
+Instead of a question, show a **notice** at the first row.
+
+- It waits for nobody
+
+## Option 3: Say nothing
+- Whoever looks finds it in the manual
+
+---
+
+**My recommendation: Option 2** - it disturbs nobody."""
+
+
+@pytest.mark.parametrize("answer", ["let's implement options 2", "Option 2", "great, I want to go with option 2!", "2"])
+def test_an_option_with_a_text_of_its_own_is_told_with_it(answer: str) -> None:
+    blocks = told(answer, HEADED)
+    said = "Tell it once (recommended): Instead of a question, show a notice at the first row."
+    assert f"The user chose 2: {said}\n" in blocks
+
+
+@pytest.mark.parametrize("answer", ["B", "option b", "let's go with option B for now", "I'd prefer B."])
+def test_a_letter_is_told_with_what_it_stands_for(answer: str) -> None:
+    offer = "Two ways:\n\n- **Option A** - one file\n- **Option B**: a file a month\n\nWhich one?"
+    assert "The user chose B: a file a month\n" in told(answer, offer.replace("A** - one", "A**: one"))
+    assert "The user chose B: a file a month\n" in told(
+        answer, "Two ways:\n\nA) one file\nB) a file a month\n\nWhich one?"
+    )
+
+
+@pytest.mark.parametrize("answer", ["a bit more of it, please", "I'd say that is good", "do a file a day"])
+def test_a_letter_within_words_chooses_nothing(answer: str) -> None:
+    assert "The user chose" not in told(answer, "Two ways:\n\nA) one file\nB) a file a month\n\nWhich one?")

@@ -525,6 +525,8 @@ def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
 MOST_OPTIONS = 6
 LONGEST_OPTION = 160
 """Most characters of an option that are kept."""
+LONGEST_HEADED = 280
+"""The same, of an option with a text of its own."""
 LINES_BEFORE = 4
 """Lines before a list in which its question stands."""
 LONGEST_CHOICE = 240
@@ -532,22 +534,32 @@ LONGEST_CHOICE = 240
 OFFERED, CHOSEN = 0.2, 9.0
 """Weights of a list of options, kept for what may be chosen of it, and of a choice."""
 _OPTION = lazy_re(
-    r"^\s{0,6}(?:\*\*|#{1,4} )?(?:option )?\(?(?P<number>[1-9])[.):](?:\*\*)?\s+(?P<said>\S.*)$", re.I | re.M
+    r"^\s{0,6}(?:[-*] )?(?P<hashes>#{1,4} )?(?:\*\*)?(?P<label>option )?\(?(?P<number>[1-9a-f])"
+    r"(?:(?:\*\*)?[.):](?:\*\*)?|(?(label) [-–—]|(?!)))\s+(?P<said>\S.*)$",
+    re.I | re.M,
 )
-_KEPT = lazy_re(r"(?:^|: |; )(?P<number>[1-9])\. (?P<said>.*?)(?=; [1-9]\. |$)")
+_KEPT = lazy_re(r"(?:^|: |; )(?P<number>[1-9A-F])\. (?P<said>.*?)(?=; [1-9A-F]\. |$)")
+_ENDS_OPTION = lazy_re(r"^(?:#|---|\*\*\*)", re.M)
+_FIRST = ("1", "A")
 LIST = "I listed: "
 
 
 def options_line(message: Message) -> Line | None:
     """The numbered list at the end of the agent's words, if any."""
     found: dict[str, str] = {}
-    begins = 0
-    for option in _OPTION.finditer(message.text):
-        if option["number"] == "1":
+    begins, first = 0, _FIRST[0]
+    items = list(_OPTION.finditer(message.text))
+    labelled = [option for option in items if option["label"]]
+    # What is listed within "Option 1" is no option.
+    items = labelled if len(labelled) > 1 else items
+    for place, option in enumerate(items):
+        number = option["number"].upper()
+        if number in _FIRST:
             # Answers are about the last list.
-            found, begins = {}, option.start()
-        if int(option["number"]) == len(found) + 1:
-            found[option["number"]] = clip(" ".join(option["said"].replace("**", "").split()), LONGEST_OPTION)
+            found, begins, first = {}, option.start(), number
+        if ord(number) == ord(first) + len(found):
+            end = items[place + 1].start() if place + 1 < len(items) else None
+            found[number] = _option(option, message.text[option.end() : end])
     if not 2 <= len(found) <= MOST_OPTIONS:
         return None
     listed = "; ".join(f"{number}. {said}" for number, said in found.items())
@@ -560,6 +572,15 @@ def options_line(message: Message) -> Line | None:
         position=message.position,
         sources=(message.id,),
     )
+
+
+def _option(option: re.Match[str], body: str) -> str:
+    """What an option says: its line, and of one with a heading the first statement under it."""
+    said = " ".join(option["said"].replace("**", "").split())
+    if option["hashes"]:
+        under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")
+        return clip(f"{said}: {under}" if under else said, LONGEST_HEADED)
+    return clip(said, LONGEST_OPTION)
 
 
 def is_options(line: Line) -> bool:
@@ -589,7 +610,7 @@ def _chosen(message: Message, offered: Line) -> list[Line]:
         return []
     options = {found["number"]: found["said"] for found in _KEPT.finditer(offered.text.removeprefix(LIST))}
     first = _choosing().match(text)
-    numbers = list(dict.fromkeys(_DIGIT.findall(first[0]))) if first else []
+    numbers = list(dict.fromkeys(_MARK.findall(first[0].upper()))) if first else []
     asked = f"I asked: “{offered.subject}” " if offered.subject else ""
     sources = (*offered.sources, message.id)
     told = "; ".join(f"{each}: {options[each]}" for each in numbers if each in options)
@@ -598,15 +619,16 @@ def _chosen(message: Message, offered: Line) -> list[Line]:
     return [Line(text=f"{asked}The user chose {told}", weight=CHOSEN, position=message.position, sources=sources)]
 
 
-_DIGIT = lazy_re(r"[1-9]")
+_MARK = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
 
 
 @from_data
 def _choosing() -> re.Pattern[str]:
-    """The beginning of a message that chooses by number."""
+    """The beginning of a message that chooses by number or letter."""
     known = [of_language(OwnWords, code) for code in LANGUAGES]
     before = either([word for each in known for word in each.chooses])
     behind = either([word for each in known for word in each.chosen])
     # "3 files failed" and "1. The lint fails" choose nothing.
-    number = rf"(?:option |number |#)?[1-9](?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
-    return lazy_re(rf"^(?:{before}[,.!]? ){{0,4}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
+    ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
+    number = rf"(?:(?:options? |number |#)?[1-9]{ends}|options? [a-f]{ends}|[a-f](?=[.!]?$))"
+    return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
