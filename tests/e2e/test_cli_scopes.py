@@ -38,7 +38,8 @@ def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Pa
     assert "flour ground" not in found(db, "flour ground", "-p", "mill")
     assert "flour ground" in found(db, "flour ground", "-p", "mill", "--undone")
     assert run("recall", "flour", "--as", "Vera", db=db, ends=2).stderr == (
-        "ireneo: Nobody called 'Vera' is known: the messages of space 'default' name no one who speaks or is there.\n"
+        "ireneo: Nobody called 'Vera' is known: no message of space 'default' is marked with who speaks or is there"
+        " (those of prose never are). Ask without a viewpoint.\n"
     )
     assert "has no branch 'odd'" in run("recall", "flour", "--session", "two@odd", db=db, ends=2).stderr
     assert "leave them out" in run("context", "two", "--budget", "900", "--format", "openai", db=db, ends=2).stderr

@@ -548,7 +548,10 @@ def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
 def _unknown(name: str, space: str, session: str | None, known: Sequence[str]) -> str:
     where = f"session {session}" if session is not None else f"space {space!r}"
     if not known:
-        return f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there."
+        return (
+            f"Nobody called {name!r} is known: no message of {where} is marked with who speaks or is there"
+            " (those of prose never are). Ask without a viewpoint."
+        )
     more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}."
 
