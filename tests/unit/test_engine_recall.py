@@ -309,3 +309,21 @@ async def test_work_ends_where_an_embedder_does_not_answer(tmp_path: Path) -> No
         await memory.remember("Anna lives in Porto.")
         done = [(worked.did, worked.reason) for worked in await progress_of(memory.work, until_idle=True)]
     assert done == [("failed", "deaf is not there.")]
+
+
+@waited
+async def test_the_same_words_in_several_sessions_take_one_place_unless_they_were_said_at_different_times(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as memory:
+        for name in ("tale", "copy", "again"):
+            await (await memory.session(name)).append(
+                [said("Olle cut the oil line of the pump.", at=MAY), said(f"The oil of {name} is dear.", at=MAY)]
+            )
+        for day in range(2):
+            session = await memory.session(f"day {day}")
+            await session.append(said("I bought oil for the pump today.", at=MAY + timedelta(days=day)))
+        found = [each.text for each in await memory.recall("Who cut the oil line of the pump?", limit=10)]
+    assert found.count("Olle cut the oil line of the pump.") == 1
+    assert found.count("I bought oil for the pump today.") == 2
+    assert len([text for text in found if text.endswith("is dear.")]) == 3

@@ -43,6 +43,7 @@ from ireneo.memories.ranking import (
     around_event,
     asked_of,
     candidates,
+    each_copy_once,
     likeness,
     moved_up,
     pack,
@@ -724,6 +725,7 @@ def _chosen(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
     """The best that are wanted: a memory and its message once, and no repetitions."""
+    found = each_copy_once(found)
     ordered = _with_falling_scores(without_duplicates(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:

@@ -717,6 +717,23 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
+def each_copy_once(ranking: Sequence[RecallHit]) -> list[RecallHit]:
+    """`ranking` without a message that stands higher up already: the same words of the same time, in another session.
+
+    A file that was imported under two names has it twice. What was said at two times was said twice.
+    """
+    said: set[tuple[str, str, str | None, datetime | None]] = set()
+    once = []
+    for each in ranking:
+        words = (each.text, each.role, each.author, each.at)
+        if each.record is None and words in said:
+            continue
+        if each.record is None:
+            said.add(words)
+        once.append(each)
+    return once
+
+
 class RecallResults(tuple[RecallHit, ...]):
     """What was recalled, best first; `note` says what was not possible."""
 
