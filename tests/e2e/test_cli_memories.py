@@ -283,6 +283,7 @@ def test_what_was_put_away_is_told(folder: Path) -> None:
         (("recall", "x", "--at", "soon"), "is not a time"),
         (("restore", "m_2345678"), "m_2345678"),
         (("export", "memory.db"), "memory.db is a file; name a folder"),
+        (("export", "out.md"), "out.md is named like a file, and Markdown is written as a folder"),
         (("forget", "--memory", "m_2345678", "--yes"), "m_2345678"),
     ],
 )

@@ -40,6 +40,9 @@ Target = Annotated[
     argument("PATH", "A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON."),
 ]
 
+FILES = frozenset(".md .markdown .txt .json .yaml .yml .toml .csv .html .pdf .gz .xz .zip .db .sqlite".split())
+"""Endings that tell a file: who names one doesn't mean a folder."""
+
 
 def export(path: Target, *, stored: Stored) -> Answer | None:
     """Write all memories into files.
@@ -53,6 +56,11 @@ def export(path: Target, *, stored: Stored) -> Answer | None:
         return _export_lines(path, stored)
     if target.exists() and not target.is_dir():
         raise BadInput(f"{path} is a file; name a folder, or a file that ends with .jsonl.")
+    if not target.exists() and target.suffix.lower() in FILES:
+        raise BadInput(
+            f"{path} is named like a file, and Markdown is written as a folder with a file for each memory: name a"
+            f" folder such as {target.stem}, or for a single file one that ends with .jsonl."
+        )
     return _export_folder(target, stored)
 
 

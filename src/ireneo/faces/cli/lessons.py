@@ -363,7 +363,9 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
 
 
 Tool = Annotated[str, argument("TOOL", "The tool to be called.", shown=False)]
-Arguments = Annotated[str, argument("ARGUMENTS", "Its arguments as JSON, or a shell command.", shown=False)]
+Arguments = Annotated[
+    str, argument("ARGUMENTS", "Its arguments as JSON; any other text is a shell command.", shown=False)
+]
 
 
 class CallPlace(Struct, frozen=True, kw_only=True):
