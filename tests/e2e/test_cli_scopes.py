@@ -87,3 +87,17 @@ def test_what_belongs_to_no_project_is_named_where_it_was_not_searched(tmp_path:
         memory.remember("The tide table is printed on Mondays.", project="/srv/harbour")
     told = run("recall", "When does the ferry leave?", db=db, cwd=here).stdout
     assert "there are also harbour, and what belongs to none" in told
+
+
+def test_work_says_of_which_project_its_memories_are_where_they_are_not_listed_here(tmp_path: Path) -> None:
+    db, here, tower = tmp_path / "memory.db", tmp_path / "mill", tmp_path / "tower"
+    here.mkdir()
+    tower.mkdir()
+    (tmp_path / "run.jsonl").write_text(claude_log("run", [MOON, MADE], cwd="/srv/tower", goal="Oil the bells."))
+    run("import", tmp_path / "run.jsonl", db=db)
+    told = run("work", "--until-idle", db=db, cwd=here).stdout
+    assert "1 of tower: `ireneo memories --project NAME` shows those of one project, --all-projects all." in told
+    assert "I was asked" in run("memories", "--project", "tower", db=db, cwd=here).stdout
+    again = tmp_path / "again.db"
+    run("import", tmp_path / "run.jsonl", db=again)
+    assert "--all-projects" not in run("work", "--until-idle", db=again, cwd=tower).stdout

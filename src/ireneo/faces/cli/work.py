@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -17,22 +18,26 @@ import ireneo
 from ireneo.errors import BadInput, IreneoError, UnreadableLog
 from ireneo.faces.cli.files import log_file, log_on_stderr
 from ireneo.faces.cli.options import (
+    LISTED,
     AsJson,
     Budget,
     Embedder,
     Preset,
+    Scoped,
     SessionName,
     Stored,
     embedder_named,
     flag,
     keeps_secrets,
     option,
+    reading,
     session_in,
     session_named,
     title_of,
 )
-from ireneo.faces.cli.output import Answer, counted, plain, progress, waiting
+from ireneo.faces.cli.output import Answer, counted, plain, printable, progress, waiting
 from ireneo.faces.cli.place import Database, existing
+from ireneo.plumbing import GENERAL
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -175,15 +180,19 @@ def work(
         raise BadInput(f"A lease of {hours.lease:g} seconds reserves nothing; give more than 0, or --no-leases.")
     where = replace(stored, db=str(existing(stored.db)))
     task = partial(_work, preset, embedder_named(embedder), hours, asking, where)
-    tally = _tallied(task, hours.processes, as_json)
+    made: Counter[str] = Counter()
+    tally = _tallied(task, hours.processes, made, as_json)
     if not as_json:
-        sys.stdout.write(_summed_up(tally))
+        sys.stdout.write(_summed_up(tally) + _where(made, where))
     if tally.failed and not tally.texts:
         raise typer.Exit(1)
 
 
-def _tallied(task: Callable[[Report | None], None], processes: int, as_json: bool) -> WorkReport:
-    """Do the task in a number of processes until it ends, or is asked to end; returns what was done."""
+def _tallied(task: Callable[[Report | None], None], processes: int, made: Counter[str], as_json: bool) -> WorkReport:
+    """Do the task in a number of processes until it ends, or is asked to end; returns what was done.
+
+    `made` counts the memories of each session.
+    """
     from ireneo.faces.cli.workers import Terminated, ended_in_order, work_together
     from ireneo.types import WorkReport
 
@@ -193,6 +202,8 @@ def _tallied(task: Callable[[Report | None], None], processes: int, as_json: boo
         def report(number: int, done: WorkResult) -> None:
             nonlocal tally
             tally = tally.plus(done)
+            if done.session and done.did in ("listened", "remembered") and done.memories:
+                made[done.session] += done.memories
             due = f"{done.due:,} texts due" if done.due else "up to date"
             messages = done.last_position + 1
             update(
@@ -251,6 +262,24 @@ def _summed_up(tally: WorkReport) -> str:
         (tally.failed, "piece", None, "of work failed, and will be tried again"),
     )
     return "; ".join(f"{counted(number, one, many)} {did}" for number, one, many, did in parts if number) + ".\n"
+
+
+def _where(made: Counter[str], stored: Stored) -> str:
+    """Of which projects the memories are, and how to see them, where `ireneo memories` doesn't show them all here."""
+    here = Scoped().name
+    if here is None or not made:
+        return ""
+    with reading(stored) as memory:
+        projects = {each.key.session: each.project or "" for each in memory.sessions()}
+    many: Counter[str] = Counter()
+    for session, number in made.items():
+        many[projects.get(session, "")] += number
+    if many.keys() <= {here, GENERAL}:
+        return ""
+    most = [f"{number:,} of {printable(project) or 'no project'}" for project, number in many.most_common(LISTED)]
+    rest = sum(many.values()) - sum(number for _, number in many.most_common(LISTED))
+    told = ", ".join(most) + (f" and {rest:,} of others" if rest else "")
+    return f"{told}: `ireneo memories --project NAME` shows those of one project, --all-projects all.\n"
 
 
 class SummariseOutcome(Struct, frozen=True, kw_only=True):
