@@ -399,3 +399,29 @@ async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> Non
         mine = (await memory.remember("I work at Siemens.")).record
         await memory.remember("Mia quit Siemens.")
         assert [each.state for each in await memory.get([mine.id])] == ["active"]
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "gone"),
+    [
+        (["Odile uses Zedix."], "Odile switched to Qvim.", ["Odile uses Zedix."]),
+        (["Odile drinks coffee."], "Odile has switched over to tea.", ["Odile drinks coffee."]),
+        (["Odile drives a Toyota."], "Odile switched to a Honda.", ["Odile drives a Toyota."]),
+        (["My sister plays the flute."], "My sister switched to the cello.", ["My sister plays the flute."]),
+        (["Odile benutzt Zedix."], "Odile ist auf Qvim umgestiegen.", ["Odile benutzt Zedix."]),
+        (["Odile benutzt Zedix."], "Odile benutzt jetzt Qvim.", ["Odile benutzt Zedix."]),
+        (["Odile uses Zedix.", "Odile uses Woltix."], "Odile switched to Qvim.", []),
+        (["Odile uses Zedix."], "Odile switched to nights.", []),
+        (["Odile uses Zedix."], "Runa switched to Qvim.", []),
+        (["Odile drinks coffee."], "Odile also switched to tea.", []),
+    ],
+)
+@waited
+async def test_what_somebody_switched_to_ends_the_only_thing_of_its_kind_that_they_used(
+    tmp_path: Path, known: list[str], told: str, gone: list[str]
+) -> None:
+    async with memory_of("file", tmp_path) as memory:
+        for each in known:
+            await memory.remember(each)
+        found = await memory.remember(told)
+        assert [each.text for each in found.changed] == gone

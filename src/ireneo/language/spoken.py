@@ -80,6 +80,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     fresh: Row = ()  # Anywhere: it is new
     besides: Row = ()  # Anywhere: it is true in addition to what was said before
     renewed: Row = ()  # Anywhere: `what` was replaced by another one
+    switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
+    uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
     recovered: Row = ()  # Anywhere: somebody is well again
     awaited: Row = ()  # Anywhere: something is expected or prepared
     reached: Row = ()  # Anywhere: what was expected has happened

@@ -25,8 +25,10 @@ from ireneo.memories.rivals import (
     are_rivals,
     clause_of,
     counts_of,
+    has_of_a_kind,
     is_about,
     renewed_things,
+    switched,
     with_digits,
     without_owner,
 )
@@ -107,6 +109,8 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
         found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
+    if not draft.against:
+        found |= {each.id: each for each in _switched_from(words_of(draft.text), held)}
     held = [each for each in held if not _same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
@@ -117,6 +121,13 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
+
+
+def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
+    """The only memory of a thing of the same kind that somebody used, if they switched to another one."""
+    now = None if says("besides", words) else switched(words)
+    used = [each for each in held if has_of_a_kind(words_of(each.text), now)] if now else []
+    return used if len(used) == 1 else []
 
 
 def _may_end(record: Record) -> bool:

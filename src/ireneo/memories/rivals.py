@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
@@ -23,6 +24,11 @@ from ireneo.patterns import lazy_re
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
 _PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+_NEAR = 40
+"""Words alike that are compared, of each of two things."""
+_NEAR_BOTH = 2
+"""So many words that are near to both make two things of a kind."""
 
 
 class Clause(Struct, frozen=True, kw_only=True):
@@ -132,6 +138,33 @@ def renewed_things(text: str) -> list[set[str]]:
             if holding_of(attribute_of(head)) == "one" and head.casefold() not in _common():
                 found.append(set(terms(head)))
     return [each for each in found if each]
+
+
+def switched(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Of whom a statement says that they have another thing than before, and which; None if it says no such thing."""
+    return _who_and_what("switched", text)
+
+
+def has_of_a_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool:
+    """Whether a statement says that somebody uses another thing of the kind of that to which they switched."""
+    before = _who_and_what("uses", text)
+    return before is not None and before[0] == now[0] and before[1] != now[1] and _are_of_a_kind(before[1], now[1])
+
+
+def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    found = next((said for each in all_cues().values() for row in each.each[cue] if (said := row.match(text))), None)
+    if found is None:
+        return None
+    who, what = (frozenset(terms(_owner().sub("", found[name]))) - _common() for name in ("who", "what"))
+    return (who, what) if who and what else None
+
+
+def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two things are near in meaning, or both are called by names that say nothing."""
+    near = [{word for each in thing for word, _ in alike(each, _NEAR)} for thing in (one, other)]
+    if not near[0] or not near[1]:
+        return not near[0] and not near[1]
+    return bool(one & near[1] or other & near[0]) or len(near[0] & near[1]) >= _NEAR_BOTH
 
 
 def counts_of(text: str) -> dict[str, set[str]]:
