@@ -42,6 +42,7 @@ KEYS = [
     "last_seen",
     "sources",
     "reviewed",
+    "guard_only",
     "state",
     "against",
 ]
@@ -279,6 +280,8 @@ def test_the_table_of_lessons_reads_as_it_did(
     )
     show_lessons([])
     show_lessons([], chosen=True)
+    show_lessons([], chosen=True, more=2)
+    show_lessons([replace(lesson, guard_only=True, lesson="`sail` is not there: look in `jib`.")], more=1)
     text = capsys.readouterr().out
     if os.environ.get("REGENERATE"):
         (GOLDEN / "cli_lessons.txt").write_text(text, encoding="utf-8")
@@ -292,3 +295,21 @@ def test_a_brief_holds_the_ruling_on_what_its_goal_is_about(tmp_path: Path) -> N
         assert ruling in run("brief", "--project", "kestrel", "--goal", goal, cwd=tmp_path).stdout
     for goal in ("Run the integration tests", "Write a changelog entry"):
         assert ruling not in run("brief", "--project", "kestrel", "--goal", goal, cwd=tmp_path).stdout
+
+
+def test_what_only_the_guard_tells_is_counted_listed_and_told_to_a_goal_that_names_it(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    lost = Ran("cat mast/sails.py", "cat: mast/sails.py: No such file or directory", failed=True)
+    log = claude_log("harbour-1", [lost, Ran("ls mast", "sail.py"), Ran("cat mast/sail.py", "jib = 1")])
+    (tmp_path / "one.jsonl").write_text(log, encoding="utf-8")
+    *_, counted, next_step = run("learn", "one.jsonl", cwd=tmp_path, db=db).stdout.splitlines()
+    assert counted.startswith("  0 new lessons and 1 trap that only the guard tells → ")
+    assert "with --all also what only the guard tells" in next_step
+    assert lessons_of(db) == []
+    assert "1 lesson is told only by the guard, before the call" in run("lessons", db=db).stdout
+    assert " · guard only\n" in run("lessons", "--all", db=db).stdout
+    (only,) = lessons_of(db, "--all")
+    assert "`mast/sails.py`" in only["lesson"]
+    asked = ("brief", "--project", only["project"], "--goal")
+    assert only["lesson"].rstrip(".") in run(*asked, "Read mast/sails.py and explain it", db=db).stdout
+    assert run(*asked, "Explain the sails", db=db).stdout.startswith("  No memory matches that.")

@@ -173,3 +173,13 @@ def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
     assert Goal("Print it", [], []).concerns(content_of("“Ask me.”"), {"one"}) == 0.0
     assert Goal("Say it", [], []).concerns(content_of("When `make tide` fails, run `make moon`."), ()) == 0.0
     assert Goal("", map(run_of, PAST), []).concerns(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("goal", "named"),
+    [("Read log/logging.py.", True), ("Read the logging", False), ("Read old/log/logging.py", False)],
+)
+def test_a_goal_names_a_trap_without_a_command_by_its_path(goal: str, named: bool) -> None:
+    assert Goal(goal, [], []).names(Trigger(path="log/logging.py")) is named
+    assert not Goal(goal, [], []).names(Trigger(path="log/logging.py", words=("--follow",)))
+    assert not Goal("Read the logging", [], []).names(Trigger(path="logging/"))

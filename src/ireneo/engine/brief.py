@@ -128,7 +128,7 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
 
 
 def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
-    if any(each.trigger is not None and goal.names(each.trigger) for each in own):
+    if _is_named(goal, own):
         return 1.0
     content = content_of(record.text)
     concerns = goal.concerns(content, {each.session for each in supporting(record)})
@@ -237,12 +237,19 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
         for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
             observed.setdefault(each.cue, []).append(each)
     told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
-    records = without_remedies_told(told)
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project == project]
-        goal = Goal(cue.goal, runs, [content_of(each.text) for each in records], cue.task_type.strip())
+        goal = Goal(cue.goal, runs, [content_of(each.text) for each in told], cue.task_type.strip())
+        # What only the guard tells is told to a goal that names the file or the call itself.
+        beside = [each for each in records if each not in told]
+        told += [each for each in beside if _is_named(goal, observed.get(each.cue, ()))]
+    records = without_remedies_told(told)
     return opening_lessons(records, observed, now, project, goal)
+
+
+def _is_named(goal: Goal, own: Sequence[Observation]) -> bool:
+    return any(each.trigger is not None and goal.names(each.trigger) for each in own)
 
 
 def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:

@@ -107,6 +107,8 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     tokens: int = 0
     """Its cost so far, in tokens."""
     seconds: float = 0.0
+    guard_only: bool = False
+    """Whether only the guard tells it: one reads it anyway where it is needed, or it was seen too seldom."""
     state: State = "active"
     """``retired`` where it no longer counts."""
     against: tuple[str, ...] = ()
@@ -121,10 +123,12 @@ def lessons(
     project: str | None = None,
     category: Category | None = None,
     disputed: bool = False,
+    guarded: bool = False,
 ) -> list[Lesson]:
     """The valid lessons: rulings first, then those that most runs showed; with `project` its own and general ones.
 
-    With `disputed` also those that are retired because of an objection, with the reason.
+    With `disputed` also those that are retired because of an objection, with the reason; with `guarded` also those that
+    only the guard tells.
     """
     opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
@@ -138,14 +142,17 @@ def lessons(
     active = merged_checks([each for each in told if each.state == "active"])
     chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
     chosen += [each for each in mine if each.state != "active"]
+    beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
+    chosen += [each for each in mine if guarded and each.id in beside]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}
     chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())
-    return [
+    listed_so = [
         _lesson(each, _standing(each, seen[each.id]), observed.get(each.cue, ()), _cited(passages, each))
         for each in chosen
     ]
+    return [replace(each, guard_only=each.id in beside) for each in listed_so]
 
 
 def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:

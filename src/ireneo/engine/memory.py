@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import partial
 from typing import Unpack
 
 from msgspec.structs import replace
@@ -381,16 +382,20 @@ class Memory:
         return len(await self._store.read(due_runs, self.space))
 
     async def lessons(
-        self, *, project: str | None = None, category: Category | None = None, disputed: bool = False
+        self,
+        *,
+        project: str | None = None,
+        category: Category | None = None,
+        disputed: bool = False,
+        guarded: bool = False,
     ) -> Sequence[Lesson]:
         """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
-        With `project` only that project's lessons, general ones and, if the space has no other project, those without
-        one; with `disputed` also those that no longer count because somebody disputed them, with the reason.
+        With `project` only its own, general ones and, if the space has no other project, those without one; with
+        `disputed` also those retired by an objection, and with `guarded` those that `check` alone tells.
         """
-        return await self._store.read(
-            listing.lessons, self._resources, self.space, project=project, category=category, disputed=disputed
-        )
+        listed = partial(listing.lessons, project=project, category=category, disputed=disputed, guarded=guarded)
+        return await self._store.read(listed, self._resources, self.space)
 
     async def review(self, id: str, verdict: Verdict, *, text: str = "", reason: str = "") -> Record:
         """Record the user's verdict on a lesson: ``"keep"`` it, ``"edit"`` it to `text`, or ``"drop"`` it.
@@ -433,15 +438,8 @@ class Memory:
         # Traps were compiled from calls whose secrets were redacted.
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         await self._compile_traps()
-        return await self._store.read(
-            check,
-            self.space,
-            call.name,
-            call.arguments,
-            session=session,
-            look_back=look_back,
-            project=project_asked(project),
-        )
+        asked = partial(check, session=session, look_back=look_back, project=project_asked(project))
+        return await self._store.read(asked, self.space, call.name, call.arguments)
 
     async def lookup(
         self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""

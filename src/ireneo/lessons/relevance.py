@@ -78,9 +78,12 @@ class Goal:
         self._in_session = Counter(each.session for each in self._tasks)
 
     def names(self, trigger: Trigger) -> bool:
-        """Whether the goal names the calls of a trap, as they are typed."""
-        beside = (*trigger.words, *((trigger.path,) if trigger.path else ()))
-        return bool(trigger.command) and self._types(trigger.command) and all(map(self._has, beside))
+        """Whether the goal names the calls of a trap, as they are typed: its command, or else its path."""
+        path = trigger.path.rstrip("/")
+        beside = (*trigger.words, *((path,) if path else ()))
+        # A path of a single word may be English.
+        called = self._types(trigger.command) if trigger.command else "/" in path or "." in path
+        return called and all(map(self._has, beside))
 
     def _types(self, command: str) -> bool:
         if " " in command:

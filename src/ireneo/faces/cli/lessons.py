@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from textwrap import wrap
@@ -76,6 +76,8 @@ class LearningTally(LogTally, kw_only=True):
     kept: int = 0
     """Tokens of the diaries and the new lessons."""
     new: int = 0
+    guarded: int = 0
+    """Those of them that only the guard tells."""
     spoken_to: int = 0
     """How often a known lesson was seen again, or was contradicted."""
     calls: int = 0
@@ -128,7 +130,8 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
         yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
-        yield f"{counted(tally.new, 'new lesson')}{again} → {shown(path)}"
+        traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
+        yield f"{counted(tally.new - tally.guarded, 'new lesson')}{traps}{again} → {shown(path)}"
     yield from secret_lines(tally.redacted, tally.unredacted)
     for number, noun, what in (
         (tally.known, "file", "learned from before"),
@@ -140,7 +143,8 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     if not tally.sessions:
         yield "nothing new to learn from"
     elif tally.new:
-        yield "`ireneo lessons` shows them, `ireneo report` draws a page"
+        every = " (with --all also what only the guard tells)" if tally.guarded else ""
+        yield f"`ireneo lessons` shows them{every}, `ireneo report` draws a page"
     elif not tally.spoken_to:
         yield "no lesson yet: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
 
@@ -215,9 +219,11 @@ def learn_from(
     ]
     log_of = {id(given): each for given, each in zip(logs, found, strict=True)}
     width = console().width
+    added: set[str] = set()
 
     def report_run(learned: LearnedSession, bar: ReadingBar) -> None:
         tally.count(learned)
+        added.update(each.record.id for each in learned.lessons if each.did == "added" and learned.run.calls)
         if learned.failed:
             warn(f"{learned.run.session}: {learned.failed} Its lessons were drawn without a model.")
         for line in () if quiet else run_lines(learned, width):
@@ -256,6 +262,12 @@ def learn_from(
                 others.finished(1)
 
             memory.learn(on_progress=report_stored)
+    tally.guarded += _only_guarded(memory, added)
+
+
+def _only_guarded(memory: Memory, added: Collection[str]) -> int:
+    """How many new lessons only the guard tells, after all runs: what one shows may be seen again in the next."""
+    return sum(each.guard_only and each.id in added for each in memory.lessons(guarded=True)) if added else 0
 
 
 class LessonFilter(Struct, frozen=True, kw_only=True):
@@ -263,6 +275,7 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
 
     project: Annotated[str | None, option("--project -p", "NAME", "Only those of a project.", shown=True)] = None
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
+    all: Annotated[bool, flag("--all -a", "Also those that only the guard tells, before the call.")] = False
 
 
 class Exporting(Struct, frozen=True, kw_only=True):
@@ -304,14 +317,22 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
         if project is None and exporting.export is not None:
             project = _project_of(memory, exporting)
         category = cast("Category | None", which.kind)
-        found = memory.lessons(project=project, category=category, disputed=exporting.export is None)
+        found = memory.lessons(project=project, category=category, disputed=exporting.export is None, guarded=True)
+    guarded = [each for each in found if each.guard_only]
+    if exporting.export is not None or not which.all:
+        found = [each for each in found if not each.guard_only]
     if exporting.export is not None:
         found = _exported(exporting.export, found, exporting, since, project)
         return Answer([lesson_answer(each) for each in found], ())
     if since is not None:
-        found = [each for each in found if each.last_seen is not None and each.last_seen >= since]
-    chosen = any((which.project, which.kind, since))
-    return Answer([lesson_answer(each) for each in found], lambda: show_lessons(said_once(found), chosen=chosen))
+        found, guarded = (
+            [each for each in some if each.last_seen is not None and each.last_seen >= since]
+            for some in (found, guarded)
+        )
+    chosen, more = any((which.project, which.kind, since)), 0 if which.all else len(guarded)
+    return Answer(
+        [lesson_answer(each) for each in found], lambda: show_lessons(said_once(found), chosen=chosen, more=more)
+    )
 
 
 def _project_of(memory: Memory, exporting: Exporting) -> str | None:
@@ -359,7 +380,7 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
     about = picked(lesson, "id project task_type lesson category is_ruling conditions standing seen met last_seen")
     sources = [picked(each, "session message quote") for each in lesson.sources]
-    return about | {"sources": sources} | picked(lesson, "reviewed state against")
+    return about | {"sources": sources} | picked(lesson, "reviewed guard_only state against")
 
 
 Tool = Annotated[str, argument("TOOL", "The tool to be called.", shown=False)]

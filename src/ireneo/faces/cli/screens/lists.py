@@ -305,12 +305,17 @@ _STANDS = {"kept": "kept by you", "edited": "in your words", "dropped": "dropped
 INDENT = MARGIN * 3
 
 
-def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
+def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0) -> None:
     """Show the lessons by project; those of several projects, or of none, come last.
 
-    `chosen` says that there may be others than those that were asked for.
+    `chosen` says that there may be others than those that were asked for; `more` is how many only the guard tells.
     """
     screen = console()
+    are, them = ("is", "it") if more == 1 else ("are", "them")
+    beside = f"{are} told only by the guard, before the call: `ireneo lessons --all` shows {them}."
+    if not lessons and more:
+        write(screen, f"{MARGIN}{counted(more, 'lesson')} {beside}")
+        return
     if not lessons:
         none = "No lesson matches that" if chosen else "There are no lessons yet"
         shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them from runs"
@@ -324,6 +329,9 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
         screen.print(Text(f"{MARGIN}{project or 'anywhere'}", style="bold"), no_wrap=True, overflow="ellipsis")
         for lesson in by_project[project]:
             _show_lesson(screen, lesson)
+    if more:
+        screen.print()
+        write(screen, f"{MARGIN}{counted(more, 'more lesson')} {beside}", "dim")
 
 
 def _show_lesson(screen: Console, lesson: Lesson) -> None:
@@ -333,6 +341,7 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known.append(f" · {lesson.standing}" if lesson.standing else "")
     known.append(f" · {short(lesson.id)}", style="dim")
     known.append(f" · {_STANDS[lesson.reviewed]}" if lesson.reviewed else "", style="dim")
+    known.append(" · guard only" if lesson.guard_only else "", style="dim")
     known.append("" if lesson.state == "active" or lesson.reviewed else " · no longer active", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, 110) - len(INDENT), NARROWEST)
