@@ -356,3 +356,24 @@ def test_lines_of_different_places_are_not_told_as_one_passage() -> None:
 def test_of_a_diff_what_it_adds_and_what_stands_around_it_is_seen() -> None:
     diff = "--- a/rows.py\n+++ b/rows.py\n@@ -1,3 +1,3 @@\n def keep_row(row):\n-    return row[:-1]\n+    return row"
     assert seen_lines(diff) == ["def keep_row(row):", "    return row"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Does this approach work for you?",
+        "Does this plan look complete?",
+        "Shall I proceed with the implementation?",
+        "What do you think about that approach?",
+        "Passt der Plan so für dich?",
+    ],
+)
+def test_a_question_that_only_asks_for_agreement_says_nothing_and_still_asks(said: str) -> None:
+    assert prose_worth(said) == 0
+    assert told(said) == [said]
+    assert asks(said)
+
+
+@pytest.mark.parametrize("said", ["Does this plan keep the head of the ledger?", "Does that work with old exports?"])
+def test_a_question_about_something_says_what_it_is_about(said: str) -> None:
+    assert prose_worth(said) > 0

@@ -520,6 +520,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     lead: Row = ()  # Before an intent, at the beginning of a sentence
     intent: Row = ()  # The sentence says what will be done
     empty: Row = ()  # At the beginning: it only says that something was understood, seen or done
+    agreement: Row = ()  # Whole questions without their mark: they only ask whether it is right so
     refers: Row = ()  # At the beginning: it refers to the previous sentence
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
     because: Row = ()  # The same, and enough in a sentence about what will be done

@@ -279,6 +279,9 @@ _REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
 _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
 
 
+_AGREEMENT = lazy_re(lambda: rf"^{either(topic(Prose).agreement)}[?？]$", re.IGNORECASE)
+
+
 def is_intent(said: str) -> bool:
     """Whether a sentence says what is going to be done."""
     return bool(_INTENT.match(said))
@@ -301,7 +304,7 @@ def gives_reason(said: str) -> bool:
 
 def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
-    if said.endswith(":") or _EMPTY.match(said):
+    if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said):
         return 0.0
     cues, intent = _cues_of(said), is_intent(said)
     # "Let me find the issue" gives no reason.
