@@ -411,6 +411,8 @@ async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> Non
         (["Odile benutzt Zedix."], "Odile ist auf Qvim umgestiegen.", ["Odile benutzt Zedix."]),
         (["Odile benutzt Zedix."], "Odile benutzt jetzt Qvim.", ["Odile benutzt Zedix."]),
         (["Odile uses Zedix.", "Odile uses Woltix."], "Odile switched to Qvim.", []),
+        (["Odile uses Zedix."], "Odile now uses Qvim.", ["Odile uses Zedix."]),
+        (["Odile uses Zedix.", "Odile uses Woltix."], "Odile now uses Qvim.", []),
         (["Odile uses Zedix."], "Odile switched to nights.", []),
         (["Odile uses Zedix."], "Runa switched to Qvim.", []),
         (["Odile drinks coffee."], "Odile also switched to tea.", []),

@@ -27,6 +27,7 @@ from ireneo.memories.rivals import (
     counts_of,
     has_of_a_kind,
     is_about,
+    is_of_having,
     renewed_things,
     switched,
     with_digits,
@@ -166,6 +167,9 @@ class _ChangeReader:
             return
         self.renewed = renewed_things(self.words)
         self.clause = clause_of(self.words, telling) if self.fresh and not self.joins else None
+        if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
+            # Of several things that somebody uses it is not said which one is over.
+            self.clause = None
         self.reached = says("reached", self.words)
         self.counts = counts_of(self.words) if says("counted", self.words) else {}
         for each, words in self.held:
@@ -178,11 +182,15 @@ class _ChangeReader:
         """Whether a memory names a thing that was replaced, states the same activity elsewhere, or another count."""
         if any(is_about(text, thing) or record.attribute in thing for thing in self.renewed):
             return True
-        before = clause_of(text, telling) if self.clause else None
-        if self.clause and before and are_rivals(self.clause, before, self.persons | _beings()):
+        if self._is_clause_rival(record):
             return True
         theirs = counts_of(text) if self.counts and says("counted", text) else {}
         return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
+
+    def _is_clause_rival(self, record: Record) -> bool:
+        """Whether a memory states the same activity elsewhere."""
+        before = clause_of(words_of(record.text), telling) if self.clause else None
+        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | _beings()))
 
     def _is_overtaken(self, text: str, words: set[str]) -> bool:
         """Whether a memory waits for what has happened now, or shares two rare words with something new."""

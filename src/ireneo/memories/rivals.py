@@ -115,6 +115,11 @@ def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
     return takes_place and now.how == "place" and not now.subject & persons
 
 
+def is_of_having(clause: Clause) -> bool:
+    """Whether a clause says that somebody has or uses something."""
+    return clause.verb in _known().held
+
+
 def is_about(text: str, thing: set[str]) -> bool:
     """Whether a statement says which thing somebody has: "my phone is …", "I drive a …"."""
     first = _FIRST.match(text)
