@@ -122,8 +122,7 @@ class Times(Topic, frozen=True, kw_only=True):
     ago: Row = ()  # Patterns of a time some units ago
     past: Row = ()  # Patterns of a period up to now
     leads: Set = frozenset()  # Words that confirm a year or a doubtful month after them
-    fillers: Row = ()  # At the beginning of a clause: what says nothing of it
-    joins: Row = ()  # Between two months of one year
+    joins: Set = frozenset()  # Between two months of one year
     # Words before a time, which mean …
     before: Row = ()  # everything before it
     until: Row = ()  # everything up to its end

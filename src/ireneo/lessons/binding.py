@@ -595,10 +595,20 @@ def attributed(ruling: str) -> str:
 
 def forbids(ruling: str) -> bool:
     """Whether a ruling begins with what is not to be done."""
+    first = _first_parts(ruling)[:1]
+    return any(_BANS.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
+
+
+def only_forbids(ruling: str) -> bool:
+    """Whether a ruling says what is not to be done, and not what to do in its place as well."""
+    return forbids(ruling) and not any(begins_with_order(each) for each in _first_parts(ruling)[1:])
+
+
+def _first_parts(ruling: str) -> list[str]:
+    """The clauses of the first sentence of what the user ruled."""
     about = ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
-    first = _parts(next(iter(sentences(said)), ""))[:1]
-    return any(_BANS.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
+    return _parts(next(iter(sentences(said)), ""))
 
 
 def _forbids(clause: str) -> bool:

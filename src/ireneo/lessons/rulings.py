@@ -27,6 +27,7 @@ from ireneo.lessons.binding import (
     from_where_it_binds,
     lacks_subject,
     limits_edit,
+    only_forbids,
     orders_something,
     points_nowhere,
     refuses_for_good,
@@ -436,7 +437,7 @@ def _sides(records: Sequence[Record]) -> list[list[Record]]:
 
     What was said later ends what the other side said before, in the projects that both were said in.
     """
-    sides = [[each for each in records if forbids(each.text) is bans] for bans in (True, False)]
+    sides = [[each for each in records if only_forbids(each.text) is bans] for bans in (True, False)]
     if not all(sides):
         return [list(records)]
     ended = [_kept_beside(side, other) for side, other in (sides, sides[::-1])]
@@ -670,13 +671,13 @@ def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
     """Add a ruling: to the same one in other words, and against those that it replaces."""
     if seen is None:
         return
-    bans = forbids(seen.text)
+    bans = only_forbids(seen.text)
     for cue, known in list(out.items()):
-        contrary = bool(known.text) and same_ruling(cue, seen.cue) and forbids(known.text) is not bans
+        contrary = bool(known.text) and same_ruling(cue, seen.cue) and only_forbids(known.text) is not bans
         if known.held and (contrary or opposed(cue, seen.cue)):
             out[cue] = _broken(known, seen)
     same = (cue for cue, known in out.items() if known.text and same_ruling(cue, seen.cue))
-    alike = next((cue for cue in same if forbids(out[cue].text) is bans), "")
+    alike = next((cue for cue in same if only_forbids(out[cue].text) is bans), "")
     if not alike:
         out[seen.cue] = seen
     elif seen.sources[0] not in out[alike].sources:
