@@ -464,14 +464,18 @@ def drafts_of_turns(
 def drafts_of_leaves(
     tx: Transaction, key: SessionKey, head: Head, due: Sequence[DueEpisode], cleaning: Cleaning, now: datetime
 ) -> list[list[MemoryDraft]]:
-    """The episode of each leaf, if it has one."""
+    """The episode of each leaf, if it has one.
+
+    Prose has none: nobody speaks there, with an assistant or a character, and its passages are found as they stand.
+    """
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
     for each in due:
         leaf = leaves.get(SummaryId(each.id))
-        ends = tx.log.path(key, head.id, leaf.last_position, leaf.last_position) if leaf else ()
-        at = next((message.draft.at for message in ends if leaf and message.id == leaf.last), None)
-        episode = leaf_episode(key.session, leaf, at, now) if leaf else None
+        path = tx.log.path(key, head.id, leaf.first_position, leaf.last_position) if leaf else ()
+        at = next((message.draft.at for message in path if leaf and message.id == leaf.last), None)
+        spoken = any(message.role == "assistant" or any(voices_in(message.parts)) for message in path)
+        episode = leaf_episode(key.session, leaf, at, now) if leaf and spoken else None
         out.append([cleaning.struct(episode)] if episode else [])
     return out
 
