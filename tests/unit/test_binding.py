@@ -374,7 +374,7 @@ def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("I'll run the server myself.", "Leave it to the user: “I'll run the server myself.”"),
+        ("I'll restart the relay myself.", "Leave it to the user: “I'll restart the relay myself.”"),
         ("I don't love having rows in the root.", "The user: “I don't love having rows in the root.”"),
         ("On changing `rows.py`: “I want it typed”", "The user on changing `rows.py`: “I want it typed”"),
         ("Ich will keine Zeilen im Stamm.", "The user: “Ich will keine Zeilen im Stamm.”"),

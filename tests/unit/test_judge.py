@@ -100,8 +100,8 @@ THIS_TASK = (
     "Das ist Aufgabe des Aufrufers.",
 )
 NOTHING = (
-    "There are currently no tests for this project.",
-    "I might be wrong, but we only write rows at night.",
+    "There is no test of the tide tables as yet.",
+    "I may be mistaken, though we only write rows at night.",
     "If I run it with an empty list, it just stopped.",
     "You don't need to explain.",
     "So you keep track of what is done.",

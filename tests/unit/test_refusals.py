@@ -115,7 +115,7 @@ def test_the_line_that_refuses_comes_before_one_that_only_names_it() -> None:
 
 def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
     error = (
-        "File content (25908 tokens) exceeds maximum allowed tokens (25000). Please use offset and limit parameters."
+        "File content (31417 tokens) exceeds maximum allowed tokens (25000). Please use offset and limit parameters."
     )
     given = {"file_path": "/srv/ledger/core/rows.py"}
     tried = step("", "Read", given, error, True)

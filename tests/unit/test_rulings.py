@@ -180,7 +180,7 @@ def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
     "words",
     [
         "I'll start the server myself, tell me when the page is ready.",
-        "It's really important to keep changes small and plain.",
+        "It is very important to keep each module short.",
         "This is a personal project of one evening, nobody else runs it.",
     ],
 )
@@ -264,7 +264,7 @@ def test_what_nobody_typed_rules_nothing() -> None:
             Trigger(command="git commit", words=("--amend",)),
             "",
         ),
-        ("Do not stash anything, read the files you need.", Trigger(command="git stash"), ""),
+        ("Do not stash my work, open the drafts instead.", Trigger(command="git stash"), ""),
         ("Never push to main directly.", Trigger(command="git push", words=("main",)), ""),
         (
             "Always run `make fmt` before you commit.",
