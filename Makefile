@@ -8,6 +8,9 @@ READY := .venv/ready
 # Tests commit thousands of transactions: in memory, where the machine has room for that, no disk is waited for.
 SHM := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'NR == 2 {print $$4}')" -gt 4000000 ] && echo /dev/shm)
 
+# One more than cores: tests wait for processes, servers and disks.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
+
 # The tests start many processes: what they load is compiled once, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -28,7 +31,7 @@ types: $(READY)
 	@$(BIN)/mypy
 
 tests: $(READY)
-	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n auto --dist worksteal
+	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 conformance: $(READY) ## Every check that a store has to meet, on each of them: a row for each
 	@$(BIN)/python -m tests.conformance.table
