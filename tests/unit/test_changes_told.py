@@ -144,6 +144,18 @@ def test_what_was_said_in_another_session_loses_the_one_who_left(tmp_path: Path)
     assert len(held[0].evidence[-1].messages) == 2
 
 
+def test_what_is_left_of_a_row_can_lose_another_in_a_third_session(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        texts = ("My roommates are Jules, Kenzie and Bo.", "Kenzie moved out.", "Bo moved out.", "Jules sings.")
+        for day, text in enumerate(texts, 1):
+            said = {"role": "user", "content": text, "timestamp": f"2024-05-{day:02}T10:00:00Z"}
+            memory.session(f"talk {day}").append([said])
+            memory.work(until_idle=True)
+        held = [each for each in memory.memories(limit=50) if "roommates" in each.text]
+    assert [("Jules" in each.text, "Bo" in each.text) for each in held] == [(True, False)]
+    assert len(held[0].evidence[-1].messages) == 3
+
+
 def test_of_several_sentences_those_stay_of_which_nothing_is_said(tmp_path: Path) -> None:
     said = "Ermüdungsbruch im Mittelfuß. Der Lauf in Duisburg ist gestrichen."
     held = held_after(tmp_path, said, "Der Fuß ist heile!")

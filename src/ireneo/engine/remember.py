@@ -291,8 +291,8 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
         value=value,
         against=False,
         adds=False,
-        # The memory may come from other sessions than the statement.
-        session=draft.session if {*record.sessions} <= {draft.session} else "",
+        # The memory may come from other sessions than the statement, or from several.
+        session=draft.session if all(each.session == draft.session for each in record.evidence) else "",
         messages=(*(name for each in record.evidence for name in each.messages), *draft.messages),
         summaries=tuple(name for each in record.evidence for name in each.summaries),
     )
