@@ -9,7 +9,7 @@ from tests.property.invariants.houses import calm
 
 from ireneo import Draft, chat_format
 from ireneo.engine.append import decode_given
-from ireneo.grounding.evidence import critical, source_texts
+from ireneo.grounding.evidence import source_texts
 from ireneo.log.message import (
     BRIEF_HEADING,
     BRIEF_TAG,
@@ -29,6 +29,7 @@ from ireneo.log.message import (
     said_in,
     without_recalled,
 )
+from ireneo.summaries.outcomes import critical
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.tell_work import write_leaf
 

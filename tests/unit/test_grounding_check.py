@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ireneo.grounding.claims import TextClaim
-from ireneo.grounding.evidence import SourceIndex, check_text, critical, lost, recall, source_texts, supported_rate
+from ireneo.grounding.evidence import SourceIndex, check_text, lost, recall, source_texts, supported_rate
 from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text, chain
+from ireneo.summaries.outcomes import critical
 
 
 def said(role: Role, text: str, origin: Origin = "spoken") -> Draft:

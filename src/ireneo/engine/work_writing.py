@@ -26,7 +26,7 @@ from ireneo.engine.writing import (
 )
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts, neutralise
-from ireneo.grounding.evidence import critical, source_texts, supported_rate
+from ireneo.grounding.evidence import source_texts, supported_rate
 from ireneo.language.topics import Voice
 from ireneo.language.words import other_language, terms
 from ireneo.log.calls import GUTTER, REMINDER, TAB, line_numbers, without_reminders
@@ -36,7 +36,7 @@ from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_note
-from ireneo.summaries.outcomes import last_outcomes
+from ireneo.summaries.outcomes import critical, last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing

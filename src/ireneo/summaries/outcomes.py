@@ -12,9 +12,9 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
-from ireneo.grounding.evidence import failing_tests
+from ireneo.grounding.claims import artifacts, claims
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
-from ireneo.log.message import Message
+from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output, totals
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps, tasks_of
@@ -594,3 +594,59 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
 
 def _telling_words(command: str) -> frozenset[str]:
     return frozenset(word for word in command.split() if not word.startswith("-") and word not in (".", "./..."))
+
+
+_TEST = lazy_re(
+    r"--- FAIL: (\w+)|^FAILED \S*?::(\w+)|^(?:FAIL|ERROR): (\w+) \(|^test (\S+) \.\.\. FAILED", re.MULTILINE
+)
+
+
+def failing_tests(output: str) -> list[str]:
+    """The tests that a test runner's output names as failing, each once."""
+    return list(dict.fromkeys(next(group for group in found if group) for found in _TEST.findall(output)))
+
+
+MAX_CRITICAL = 24
+"""Most names that a text must not lose; no summary has room for more."""
+MOST_ERRORS, MOST_TESTS = 2, 6
+"""Most errors and failing tests of one command among them."""
+_OF_FAILURE = lazy_re(
+    r"\b(?i:exit(?:ed)?(?: with)?(?: code| status)?) [1-9]\d{0,2}\b|\b[A-Z]\w*(?:Error|Exception)\b"
+    r"|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b"
+)
+_CODE_NAME = lazy_re(r"[_A-Z]")
+# What was changed, what fails and what the user named counts more than what was merely written.
+_CHANGED, _FAILING, _USER, _WRITTEN = 10.0, 9.0, 8.0, 1.0
+
+
+def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
+    """The names in `messages` that a text about them must not lose, the most important first.
+
+    These are the changed files, the commands that failed last with their errors and tests, the names that the user
+    mentioned, and those that the agent wrote in its edits.
+    """
+    worth: dict[str, float] = {}
+
+    def add(names: Iterable[str], weight: float) -> None:
+        for name in dict.fromkeys(names):
+            worth[name] = worth.get(name, 0.0) + weight
+
+    failed: dict[str, Step] = {}
+    for message in messages:
+        if message.role == "user" and message.draft.origin == "spoken":
+            named = (each for each in claims(without_recalled(message.text)) if len(each.text) > 2)
+            add((each.text for each in named if each.kind in ("path", "identifier", "error")), _USER)
+    for step in steps(messages):
+        if step.failed:
+            failed[key(step)] = step
+            continue
+        failed.pop(key(step), None)
+        if step.action.kind in CHANGES:
+            known = {*artifacts(step.action.removed)}
+            new = (name for name in artifacts(step.action.added) if name not in known and "/" not in name)
+            add([step.action.subject], _CHANGED)
+            add(filter(_CODE_NAME.search, new), _WRITTEN)
+    for step in failed.values():
+        wrong = _OF_FAILURE.findall(step.output)[-MOST_ERRORS:]
+        add([step.action.subject, *wrong, *failing_tests(step.output)[:MOST_TESTS]], _FAILING)
+    return sorted(worth, key=lambda name: -worth[name])[:limit]
