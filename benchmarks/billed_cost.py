@@ -26,9 +26,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from billed_methods import COUNTED, METHODS, Method, Prompt, Run, Setting, weight
-from ireneo.context.view import without_thinking
-from ireneo.formats.chat.format import ChatFormat
-from ireneo.formats.chat.registry import chat_format
+from ireneo.context.shorten import without_thinking
+from ireneo.formats.chat.format import ChatFormat, chat_format
 from ireneo.log.message import Draft, Result, weigh
 from ireneo.summaries.policy import prices_named
 from valid_cuts import path_of, sessions

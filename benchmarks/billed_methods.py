@@ -12,8 +12,7 @@ from msgspec.structs import replace
 import ireneo
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.encode import ViewRow
-from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.registry import chat_format
+from ireneo.formats.chat.format import Payload, chat_format
 from ireneo.log.message import Draft, Result, Text, weigh
 from ireneo.summaries.policy import CODING, FORGE, Policy, Prices
 

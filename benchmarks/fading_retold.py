@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import ireneo
 from fading_details import Forgetful, Planted, planted
 from ireneo.adapters.llm.model import open_model
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.models import Limits
 from ireneo.ports.models import LanguageModel, Prompt, Reply

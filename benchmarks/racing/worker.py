@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ireneo.adapters.opening import open_store
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models

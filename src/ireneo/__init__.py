@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableLog,
     )
-    from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
+    from ireneo.formats.chat.format import CHAT_FORMATS, chat_format
     from ireneo.formats.logs.format import LogFormat, LoggedSession
     from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
     from ireneo.log.message import Call, Draft, Message, Result, Text
@@ -141,7 +141,7 @@ _NAMES = {
         "NothingToKeep NotFound ReadOnlyStore SessionNotFound SpendingLimit StoreBusy StoreError SummaryNotFound "
         "UnknownFormat Unreachable UnreadableLog"
     ),
-    "ireneo.formats.chat.registry": "chat_format CHAT_FORMATS",
+    "ireneo.formats.chat.reading": "chat_format CHAT_FORMATS",
     "ireneo.formats.logs.format": "LogFormat LoggedSession",
     "ireneo.formats.logs.registry": "log_format LOG_FORMATS recognise",
     "ireneo.log.message": "Call Draft Message Result Text",

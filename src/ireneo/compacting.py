@@ -16,8 +16,8 @@ from ireneo.engine.encode import (
     with_objects,
 )
 from ireneo.errors import BadInput, UnreadableLog
-from ireneo.formats.chat.format import FormatName, Payload, ThinkingRule, messages_of
-from ireneo.formats.chat.registry import ReadMessages, chat_format, read_given
+from ireneo.formats.chat.format import FormatName, Payload, ThinkingRule, chat_format, messages_of
+from ireneo.formats.chat.reading import ReadMessages, read_given
 from ireneo.formats.values import library_of
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named

@@ -17,7 +17,7 @@ from tests.property.payload_responses import responses_lists
 
 import ireneo
 from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.registry import unknown_block
+from ireneo.formats.chat.reading import unknown_block
 from ireneo.log.message import Draft, Part, Thinking
 
 CALM = settings(deadline=None, max_examples=times(7))

@@ -11,7 +11,7 @@ from tests.property.invariants.houses import calm
 
 from ireneo import Draft
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.view import shorten
+from ireneo.context.shorten import shorten
 from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
 from ireneo.engine.work_writing import transcript
 from ireneo.log.message import Message, Text, chain, weigh

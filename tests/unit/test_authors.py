@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 import ireneo
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.view import fit
-from ireneo.formats.chat.registry import CHAT_FORMATS
+from ireneo.context.shorten import fit
+from ireneo.formats.chat.format import CHAT_FORMATS
 from ireneo.log.message import (
     Draft,
     Native,

@@ -37,9 +37,8 @@ from pydantic_ai.models.test import TestModel
 import ireneo
 from ireneo import compact
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload
+from ireneo.formats.chat.format import CHAT_FORMATS, Payload
 from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
-from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 
 FORM = PydanticAIMessages()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ireneo import compact
-from ireneo.formats.chat.registry import CHAT_FORMATS
+from ireneo.formats.chat.format import CHAT_FORMATS
 from ireneo.log.message import Draft
 
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "data" / "tau_bench_airline"

@@ -8,7 +8,7 @@ import pytest
 
 from ireneo import Draft, Message
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.view import excerpt, fit, mask, share, shorten, without_thinking
+from ireneo.context.shorten import excerpt, fit, mask, share, shorten, without_thinking
 from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, short, weigh
 
 count = EstimatedTokenizer().count

@@ -9,7 +9,8 @@ import pytest
 import ireneo
 from ireneo import Summary
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.compose import ContextOptions, all_in_one
+from ireneo.context.assemble import all_in_one
+from ireneo.context.view import ContextOptions
 from ireneo.log.message import BLOCK_TAGS, MessageId, short
 from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor
 

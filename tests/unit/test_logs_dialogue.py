@@ -10,7 +10,7 @@ import pytest
 
 from ireneo import CHAT_FORMATS, compact
 from ireneo.errors import UnknownFormat, UnreadableLog
-from ireneo.formats.chat.registry import chat_format_of
+from ireneo.formats.chat.format import chat_format_of
 from ireneo.formats.logs.dialogue import Dialogue
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise

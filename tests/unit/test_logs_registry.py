@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from ireneo.errors import UnknownFormat
-from ireneo.formats.chat.registry import chat_format_of
+from ireneo.formats.chat.format import chat_format_of
 from ireneo.formats.logs.format import LogFormat
 from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName, log_format, recognise
 

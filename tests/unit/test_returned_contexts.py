@@ -14,7 +14,7 @@ import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.view import excerpt
+from ireneo.context.shorten import excerpt
 from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput
 from ireneo.log.message import Text, Thinking, chain

@@ -18,8 +18,8 @@ from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, form
 import ireneo
 from ireneo import Policy
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story import StoryTeller, compose_story
+from ireneo.context.view import ContextOptions
 from ireneo.engine.encode import view_rows
 from ireneo.log.message import Message, chain, weigh
 from ireneo.summaries.story_path import Grown, StoryPath

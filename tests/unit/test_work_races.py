@@ -13,7 +13,7 @@ from tests.progress import progress_of
 from tests.story_parts import replied
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import text_id
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory

@@ -10,38 +10,373 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.compose import (
-    SPARE_SHARE,
-    WORDS_FLOOR,
-    WORDS_SHARE,
-    Composed,
+from ireneo.context.shorten import mask
+from ireneo.context.view import (
+    MIN_BLOCK_TOKENS,
+    NOTES_SHARE,
+    ContextItem,
     ContextOptions,
-    all_in_one,
-    choose_edge,
-    close_loose,
-    coarse_row,
-    composed,
-    is_cramped,
-    is_noted,
-    last_opener,
-    live,
-    newest_slots,
-    next_to_open,
-    one_block,
-    opened,
+    ViewSlot,
+    block_limit,
+    fitting_notes,
+    fixed_cost,
     pin_block,
-    room_for_notes,
-    split_system,
-    too_fine,
-    with_blocks,
-    with_masks,
+    settle,
+    slot_verbatim,
+    slot_within,
+    slots_within,
+    verbatim,
 )
-from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
-from ireneo.log.calls import atoms, loop_runs, torn
-from ireneo.log.message import BLOCK_TAGS, Count, Message, MessageId, short, texts
-from ireneo.summaries.policy import Explained, Stay, decide, first_target, idle_seconds, whole
-from ireneo.summaries.summary import RecentValues, Summary
-from ireneo.summaries.work import RowItem, WorkPath, cover_row
+from ireneo.log.calls import atoms, loop_runs, next_loop, running_turn, torn
+from ireneo.log.message import Message, MessageId, texts
+from ireneo.summaries.policy import Explained, Policy, Stay, decide, first_target, idle_seconds, whole
+from ireneo.summaries.summary import Line, RecentValues, Summary
+from ireneo.summaries.work import RowItem, WorkPath, cover_row, loose_from, open_block
+
+BLOCK_TOKENS = 360
+"""Blocks with less than this on average say little beside their frames: a coarser one serves better."""
+CRAMPED_TOKENS, CRAMPED_RATIO = 1_500, 12
+"""The past becomes one block if the room is under `CRAMPED_TOKENS` and the past over `CRAMPED_RATIO` times as large:
+the frames of several blocks would displace their statements."""
+CRAMPED_NOTED = 10_000
+"""The limit in place of `CRAMPED_TOKENS` if a model wrote all blocks of the past."""
+NOTED_LIVE = 0.06
+NOTED_OPENER = 0.04
+"""Shares of a room filled by notes alone: for the newest atom where it is larger, and for the current request."""
+WORDS_SHARE = 0.35
+"""Share of the past's room for verbatim words of users and the system."""
+WORDS_FLOOR = 48
+"""Least tokens shown of a user message that no summary covers."""
+
+
+def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -> int:
+    """Find where the live part of `messages` begins: whole atoms from the end, within `live_tokens`; at least one."""
+    groups = atoms(messages)
+    place = len(messages)
+    used = 0
+    for number, atom in enumerate(reversed(groups)):
+        used += sum(message.tokens for message in atom)
+        if number and used > live_tokens and len(messages) - place >= policy.keep_messages:
+            break
+        place -= len(atom)
+    return place
+
+
+def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
+    """The newest block of `row` to be replaced by its sources, where `room` allows a finer row."""
+    blocks = [item for item in row if isinstance(item, Summary)]
+    for block in reversed(blocks):
+        if not block.sources:
+            continue
+        finer = len(blocks) - 1 + len(block.sources)
+        words = sum(min(item.tokens, 400) for item in row if isinstance(item, Message))
+        words += WORDS_FLOOR * (block.messages // 8) if block.level == "goal" else 0
+        if finer * BLOCK_TOKENS + min(words, int(room * WORDS_SHARE)) <= room and words <= room * WORDS_SHARE * 2:
+            return block
+        return None
+    return None
+
+
+def is_cramped(row: Sequence[RowItem], target: int) -> bool:
+    """Whether the past should stand in one block, since `target` tokens are too few for several."""
+    if target >= (CRAMPED_NOTED if is_noted(row) else CRAMPED_TOKENS):
+        return False
+    size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
+    return size > CRAMPED_RATIO * target
+
+
+def is_noted(row: Sequence[RowItem]) -> bool:
+    """Whether a model wrote all blocks of `row`."""
+    blocks = [item for item in row if isinstance(item, Summary)]
+    return bool(blocks) and all(block.is_written for block in blocks)
+
+
+def coarse_row(row: Sequence[RowItem], policy: Policy, *, noted: bool) -> list[RowItem]:
+    """Cover all of `row` by one block; where it is `noted`, the last request stays verbatim."""
+    if not row:
+        return []
+    place = last_opener(row)
+    if place is None or not noted:
+        return [cover_row(row, policy)]
+    parts = [row[:place], row[place + 1 :]]
+    before, after = ([cover_row(part, policy)] if part else [] for part in parts)
+    return [*before, row[place], *after]
+
+
+def last_opener(row: Sequence[RowItem]) -> int | None:
+    """The index of the user message that opened the last turn of `row`; None where a summary covers it."""
+    places = range(len(row) - 1, -1, -1)
+    return next((place for place in places if isinstance(item := row[place], Message) and item.opens_turn), None)
+
+
+def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
+    """Split off the system messages that a row begins with: no block replaces them."""
+    end = 0
+    while end < len(row) and isinstance(item := row[end], Message) and item.role == "system":
+        end += 1
+    return [item for item in row[:end] if isinstance(item, Message)], list(row[end:])
+
+
+def too_fine(row: Sequence[RowItem], room: int) -> int:
+    """How many items at the beginning of `row` should be covered by one block for lack of room.
+
+    Whole turns only, and never the current one: its request stays verbatim.
+    """
+    blocks = [isinstance(item, Summary) for item in row]
+    allowed = max(room // BLOCK_TOKENS, 2)
+    if sum(blocks) <= allowed:
+        return 0
+    openers = [place for place, item in enumerate(row) if isinstance(item, Message) and item.opens_turn]
+    fitting = [place for place in openers if sum(blocks[place:]) < allowed]
+    place = fitting[0] if fitting else (openers[-1] if openers else 0)
+    return place if sum(blocks[:place]) > 1 else 0
+
+
+def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
+    """Replace `block` by `parts`, which together cover the same messages."""
+    place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
+    return [*row[:place], *parts, *row[place + 1 :]]
+
+
+PARTLY_FLOOR = 24
+"""Least tokens of each message of an atom that is shown in part."""
+SPARE_SHARE = 0.1
+"""A remainder under this share of the room is not worth another round."""
+
+
+class Composed(Struct, frozen=True, kw_only=True):
+    """A context before it is written in a provider's format."""
+
+    shown: tuple[ContextItem, ...]
+    tokens: int
+    in_loop: bool = False
+    """A tool loop continues behind its last message, and its first thinking is not shown."""
+
+    def followed_by(self, messages: Sequence[Message], after: int, options: ContextOptions) -> Composed:
+        """The same context followed by the messages since; `after` is the position of the last one before them.
+
+        They were said in view of this context, so their bound thinking still holds, except that of a loop that began
+        before it.
+        """
+        whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
+        fresh = [
+            verbatim(message, thinking=options.thinking != "none" and place >= whole)
+            for place, message in enumerate(messages)
+        ]
+        return composed([*self.shown, *with_notes(messages, fresh, after, options)])
+
+
+def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
+    """Show every message as it is, with thinking where the format allows it."""
+    thinking = options.thinking != "none"
+    shown = [verbatim(message, thinking=thinking) for message in messages]
+    # The caller checks whether all of it fits.
+    return composed(with_notes(messages, shown, -1, options, share=1.0))
+
+
+def with_notes(
+    messages: Sequence[Message],
+    shown: Sequence[ContextItem],
+    after: int,
+    options: ContextOptions,
+    share: float = NOTES_SHARE,
+) -> list[ContextItem]:
+    """Insert the notes by hand made at or behind position `after` where they were made, between atoms.
+
+    They take at most `share` of the budget: beyond it the newest are shown, and how many are left out.
+    """
+    made = [each for each in options.notes if each.at_position >= after]
+    told, left_out = fitting_notes(made, options.count, int(options.budget * share))
+    if not told and not left_out:
+        return list(shown)
+    notes = [each for each in made if each.id in told]
+    out: list[ContextItem] = []
+    place = 0
+    # System messages stand first, even before pins that were made before any message.
+    first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
+    for atom in [(), *atoms(messages)]:
+        out.extend(shown[place : place + len(atom)])
+        place += len(atom)
+        if place < first:
+            continue
+        end = atom[-1].position if atom else after
+        out.extend(told[each.id] for each in notes if each.at_position <= end)
+        notes = [each for each in notes if each.at_position > end]
+    return [*out, left_out] if left_out else out
+
+
+def with_masks(messages: Sequence[Message], edge: int, target: int, options: ContextOptions) -> Composed:
+    """Show every message, with as few of the oldest outputs before index `edge` masked as needed."""
+    count = options.count
+    calls = {call.id: call for message in messages for call in message.draft.calls}
+    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
+    slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
+    size = sum(slot.fixed(count) for slot in slots)
+    masked: list[int] = []
+    for place in range(edge):
+        if size <= target:
+            break
+        if place >= turn and messages[place].role != "tool":
+            continue
+        slot = ViewSlot(messages[place], mask(messages[place], calls, count), masked=True)
+        size -= slots[place].fixed(count) - slot.fixed(count)
+        slots[place] = slot
+        masked.append(place)
+    shown = _settled(slots, messages, target, options)
+    # Masking one output too many may leave much room: there it is shown head and tail.
+    for place in reversed(masked):
+        free = target - shown.tokens
+        if free < target * SPARE_SHARE:
+            break
+        room = slots[place].fixed(count) + free
+        # What is cut to a room may come out a little over it: then once more, with less.
+        for _ in range(2):
+            wider = [*slots]
+            wider[place] = slot_within(messages[place], room, count)
+            fuller = _settled(wider, messages, target, options)
+            if fuller.tokens <= target:
+                shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
+                break
+            room -= fuller.tokens - target
+    return shown
+
+
+def with_blocks(
+    row: Sequence[RowItem],
+    newest: Sequence[Message],
+    target: int,
+    live_tokens: int,
+    options: ContextOptions,
+    partly: Sequence[Message] = (),
+) -> Composed:
+    """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
+
+    The atom `partly` before them is shown in what they leave of `live_tokens`, which is too little for all of it.
+    """
+    count = options.count
+    blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
+    kept = [item for item in row if isinstance(item, Message)]
+    # Thinking takes precedence over blocks and old words, but not over their minimum.
+    least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
+    least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
+    after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
+    if partly:
+        rest = max(live_tokens - sum(message.tokens for message in newest), 0)
+        after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
+    left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
+    # Blocks are limited to their share of what they cover: what they leave is for words.
+    sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
+    words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
+    said = iter(slots_within(kept, words_room, count, floor=WORDS_FLOOR))
+    past = [_block(item, options) if isinstance(item, Summary) else next(said) for item in row]
+    return _settled([*past, *after], [*row, *partly, *newest], target, options)
+
+
+def one_block(
+    system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
+) -> Composed:
+    """Show the past as one block behind the system prompt, and the newest messages."""
+    noted = is_noted(past)
+    slots = _one_block_slots(system, past, newest, target, options, noted=noted)
+    ruled = [line for item in past if noted and isinstance(item, Summary) for line in item.lines("asked")]
+    return _settled(slots, [*system, *past, *newest], target, options, ruled)
+
+
+def room_for_notes(
+    system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
+) -> int:
+    """The tokens that `one_block` leaves to notes, once a model has written them on all of `past`."""
+    slots = _one_block_slots(system, past, newest, target, options, noted=True)
+    return max(target - fixed_cost(slots, options.count), 0)
+
+
+def _one_block_slots(
+    system: Sequence[Message],
+    past: Sequence[RowItem],
+    newest: Sequence[Message],
+    target: int,
+    options: ContextOptions,
+    *,
+    noted: bool,
+) -> list[ViewSlot]:
+    limit = oversized_limit(target) if past else target - 40
+    if noted:
+        limit = int(target * NOTED_LIVE)
+    after = newest_slots(newest, limit, options, limit)
+    before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
+    opener = max(int(target * NOTED_OPENER), WORDS_FLOOR)
+    told = [
+        _block(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
+        for item in past
+    ]
+    return [*before, *told, *after]
+
+
+def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
+    """Show everything as one block, where not even the newest messages fit."""
+    return _settled([_block(whole, options)], [whole], target, options)
+
+
+def _settled(
+    slots: Sequence[ViewSlot],
+    items: Sequence[RowItem],
+    target: int,
+    options: ContextOptions,
+    notes: Sequence[Line] = (),
+) -> Composed:
+    """Fill the slots, and put the pins that no message and none of `notes` tells behind the system prompt."""
+    said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
+    pins = pin_block(items, said, options, target, notes)
+    shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
+    if pins is None:
+        return composed(shown)
+    system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]
+    first = [*system, False].index(False)
+    return composed([*shown[:first], pins, *shown[first:]])
+
+
+def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
+    return ViewSlot(summary, None, doubts=options.doubts(summary))
+
+
+def oversized_limit(target: int) -> int:
+    """Limit for the newest atom where it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
+
+    The next step is decided on the newest output, so a wide context shows nearly all of it; a narrow one needs the
+    past.
+    """
+    return int(target * min(0.08 + target / 100_000, 0.4))
+
+
+def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
+    """Cover the messages at the end of a row that no block covers yet; returns the row and the new block."""
+    place = loose_from(row, policy)
+    items = list(row[:place])
+    loose = [item for item in row[place:] if isinstance(item, Message)]
+    if not loose:
+        return items, []
+    opener = next((item for item in reversed(items) if isinstance(item, Message) and item.opens_turn), None)
+    block = open_block(loose, opener.text if opener else "", policy)
+    return [*items, block], [block]
+
+
+def composed(shown: Sequence[ContextItem]) -> Composed:
+    """Make a `Composed` of what is shown."""
+    return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
+
+
+def newest_slots(messages: Sequence[Message], limit: int, options: ContextOptions, free: int) -> list[ViewSlot]:
+    """Show the newest messages as they are where they fit into `limit`, with thinking where that fits into `free`.
+
+    Only the running turn's thinking is shown, all of it or none.
+    """
+    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
+    size = sum(message.tokens for message in messages)
+    if size + sum(message.thinking_tokens for message in messages[turn:]) > free:
+        turn = len(messages)
+    if size <= limit:
+        return [slot_verbatim(message, options.count, thinking=place >= turn) for place, message in enumerate(messages)]
+    return slots_within(messages, max(limit, 0), options.count, floor=PARTLY_FLOOR)
 
 
 class Mark(Struct, frozen=True, kw_only=True):
@@ -101,110 +436,20 @@ def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
     return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 
 
-# The preset `scratchpad`: pins and the last turns are shown, and one line says how to open the rest.
-#
-# The cut depends on the path's cost alone and moves by half of the room at a time, so that in between the beginning of
-# the context stays the same and the provider's cache holds.
-
-
-LEFT_OUT_TAG = BLOCK_TAGS[3]
-TRIES = 4
-"""How often the cut is repeated because it cost more than estimated."""
-LINES_TOKENS = 60
-"""Cost of the lines (two at most) that say what is left out."""
-OPENER_SHARE = 0.25
-"""Share of the room for the request of a turn whose work does not fit as a whole."""
-
-
-def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
-    """Show the system prompt, the pins and as many of the last turns as fit; at least the newest atom."""
-    budget = options.budget
-    tail = read_tail(path, path.head.position, budget)
-    newest = tail[_edge(tail, budget // 4) :]
-    row = path.row(newest[0].position - 1, newest)
-    spent = _besides(row, newest, options)
-    for _ in range(TRIES):
-        room = budget - spent
-        newest = tail[_edge(tail, room) :]
-        row = path.row(newest[0].position - 1, newest)
-        found = composed(_cut(row, newest, options, room))
-        if found.tokens <= budget:
-            return found
-        spent = min(spent + found.tokens - budget, budget - budget // 4)
-    return composed([_left_out([*row, *newest], options.count)])
-
-
-def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
-    """Tokens reserved for all but the turns, in eighths of the budget so that a new pin doesn't move the turns."""
-    system, _ = split_system(row)
-    pins = pin_block([*row, *newest], (), options, options.budget)
-    words = min(sum(message.tokens for message in system), int(options.budget * WORDS_SHARE))
-    step = max(options.budget // 8, 1)
-    return min(-(-(words + (pins.tokens if pins else 0) + LINES_TOKENS) // step) * step, options.budget * 3 // 4)
-
-
-def _edge(tail: Sequence[Message], room: int) -> int:
-    """Where in `tail` the shown part begins: at a turn, or at an atom where the turn is too large."""
-    edges = [0]
-    for atom in atoms(tail):
-        edges.append(edges[-1] + len(atom))
-    edges.pop()
-    openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
-    found = _first_fitting(tail, openers, room)
-    if found is None:
-        found = _first_fitting(tail, edges, room - int(room * OPENER_SHARE))
-    return edges[-1] if found is None else found
-
-
-def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> int | None:
-    """The first of `edges` from which the messages fit into `room`, in whole steps where that leaves half of it."""
-    total, step = tail[-1].total_tokens, max(room // 2, 1)
-    before = {edge: tail[edge].total_tokens - tail[edge].tokens for edge in edges}
-    fitting = [edge for edge in edges if total - before[edge] <= room]
-    if not fitting:
-        return None
-    wished = -(-(total - room) // step) * step
-    stepped = next((edge for edge in fitting if before[edge] >= wished), fitting[0])
-    return stepped if (total - before[stepped]) * 4 >= room else fitting[0]
-
-
-def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int) -> list[ContextItem]:
-    """What is shown, in order: the newest messages in `room` tokens, and the rest in what they leave."""
-    count = options.count
-    system, past = split_system(row)
-    opens_turn = any(message.opens_turn for message in newest)
-    place = None if opens_turn else last_opener(past)
-    opener = [] if place is None else [past[place]]
-    before, between = (past, past[:0]) if place is None else (past[:place], past[place + 1 :])
-    first = slots_within(system, int(options.budget * WORDS_SHARE), count, floor=WORDS_FLOOR)
-    asked = [slot_within(item, int(room * OPENER_SHARE), count) for item in opener if isinstance(item, Message)]
-    limit = room - sum(slot.fixed(count) for slot in asked)
-    slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
-    said = [text for slot in slots for text in texts(slot.draft().parts)]
-    pins = pin_block([*row, *newest], said, options, options.budget)
-    told = [pins] if pins else []
-    lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
-    # Settled last, in the room that all the rest leaves.
-    shown = settle(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
-    edge, live = len(first), len(first) + len(asked)
-    return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
-
-
-def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
-    """The one line that stands for adjacent items of a row."""
-    first, last = items[0], items[-1]
-    begin = first.first if isinstance(first, Summary) else first.id
-    end = last.last if isinstance(last, Summary) else last.id
-    number = sum(item.messages if isinstance(item, Summary) else 1 for item in items)
-    text = f"{LEFT_OUT_TAG} {number:,} message{'' if number == 1 else 's'} · open with {short(begin)}"
-    text += f" to {short(end)}" if number > 1 else ""
-    return gap("left out", text, begin, end, number, count)
-
-
 MASKABLE = 12
 """Outputs are rarely more than eleven twelfths of a run: longer paths are not tried with masks."""
 WIDENINGS = 4
 """How often, at most, room that the blocks leave is given to the live part."""
+
+
+def as_it_is(path: WorkPath, options: ContextOptions) -> Assembled | None:
+    """The whole path with every message as it is; None where that exceeds the budget, or is not wanted."""
+    if path.head.total_tokens > options.budget or options.policy.eager:
+        return None
+    composed = live(path.reader.path(0, path.head.position), options)
+    if composed.tokens > options.budget:
+        return None
+    return Assembled(composed=composed, mark=None, why=whole(composed.tokens, options.budget))
 
 
 def assemble(
@@ -215,15 +460,8 @@ def assemble(
     `recent` caches the contexts that were rebuilt for earlier marks.
     """
     head, budget, policy = path.head, options.budget, options.policy
-    if head.total_tokens <= budget and not policy.eager:
-        messages = path.reader.path(0, head.position)
-        composed = live(messages, options)
-        if composed.tokens <= budget:
-            return Assembled(composed=composed, mark=None, why=whole(composed.tokens, budget))
-    if policy.cuts:
-        cut = last_turns(path, options)
-        _, why = first_target(head.total_tokens, budget, 1.0, None)
-        return Assembled(composed=cut, mark=None, why=why)
+    if (fitting := as_it_is(path, options)) is not None:
+        return fitting
     recent = RecentValues(1) if recent is None else recent
     kind = (policy.summarizer, options.thinking)
     if mark is not None and not options.rebuild and not _newly_disputed(mark, options):

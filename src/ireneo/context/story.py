@@ -11,8 +11,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import Assembled
-from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes
+from ireneo.context.assemble import Assembled, Composed, composed, newest_slots, with_notes
 from ireneo.context.story_blocks import (
     TOLD_CAST,
     TOLD_LIVE,
@@ -34,8 +33,10 @@ from ireneo.context.view import (
     MAX_DOUBT,
     NOTES_TOKENS,
     ContextItem,
+    ContextOptions,
     gap,
     injected,
+    pin_block,
     settle,
     show_block,
     slots_within,

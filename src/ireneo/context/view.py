@@ -1,31 +1,28 @@
-"""Show messages and summaries in less room: shorten and mask parts, fill blocks with lines, place the scratchpad."""
+"""What a context shows: messages and blocks, which lines fill, the pins that nothing else shows, the scratchpad."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms
-from ireneo.log.calls import line_numbers, without_reminders
+from ireneo.context.shorten import Fitted, fit, share, without_thinking
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Rulings
 from ireneo.log.message import (
-    CALL_TOKENS,
     MESSAGE_TOKENS,
-    Call,
+    PINS_TAG,
     Count,
     Draft,
-    Media,
     Message,
-    Part,
-    Result,
     Text,
     Thinking,
     arguments_text,
-    as_read,
     is_own_block,
     opens_turn,
     short,
@@ -33,309 +30,17 @@ from ireneo.log.message import (
     weigh,
     with_names_in_text,
 )
-from ireneo.log.tree import Annotation
+from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.patterns import lazy_re
+from ireneo.summaries.by_hand import canon, current_wordings
+from ireneo.summaries.judge import MEDIUM, MILD, STANDING, STRONG
 from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key, shown_state, state_lines
-from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
-from ireneo.summaries.steps import clip, short_path, steps, understand
+from ireneo.summaries.pins import BY_HAND, constraints, pinned, standing
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
-
-HEAD_SHARE = 0.6
-"""Share of a shortened text that is its beginning, which says what it is."""
-MIN_TOKENS = 24
-"""Room for a mark and a few words on either side of it."""
-MARK_TOKENS = 16
-"""About what a mark costs."""
-SCRAP = 8
-"""Pieces of at most this many characters are left out with the rest."""
-
-
-class Shortened(Struct, frozen=True, kw_only=True):
-    """A text whose middle is left out."""
-
-    head: str
-    tail: str
-    left_out_tokens: int
-    opener: str
-    """The id that opens the whole text."""
-    fence: str = ""
-    """The fence of the code block in which the tail begins."""
-
-    def text(self) -> str:
-        """Join head and tail with a mark that says how much is left out and how to open it."""
-        mark = f"[… {self.left_out_tokens:,} tokens left out · open with {self.opener} …]"
-        return _joined(self, mark)
-
-
-def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
-    """Cut `text` to about `tokens` (at least 24), keeping head and tail; None where it fits.
-
-    It also stays whole where the mark would cost more than what is left out.
-    """
-    size, limit = count(text), max(tokens, MIN_TOKENS)
-    if size <= limit:
-        return None
-    room = limit - MARK_TOKENS
-    while True:
-        short = _cut(text, room / size, opener, size, count)
-        said = count(short.text())
-        # Names and numbers cost more per character than average: again with less.
-        if said <= limit or room <= 0:
-            return short if said < size else None
-        room -= said - limit + 2
-
-
-def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
-    """Keep a share of the characters of `text`, which costs `size` tokens."""
-    characters = max(int(len(text) * share), 0)
-    end = int(characters * HEAD_SHARE)
-    begin = len(text) - (characters - end)
-    head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
-    head, tail = head if len(head) > SCRAP else "", tail if len(tail) > SCRAP else ""
-    return Shortened(
-        head=head,
-        tail=tail,
-        left_out_tokens=max(size - count(head) - count(tail), 1),
-        opener=opener,
-        fence=_open_fence(text[: len(text) - len(tail)]),
-    )
-
-
-def _joined(ends: Shortened, *between: str) -> str:
-    """Join head and tail around `between`, which stands in no block of code: one that is cut is closed and reopened."""
-    closing = _open_fence(ends.head)
-    opening = ends.fence if ends.tail else ""
-    return "\n".join(piece for piece in (ends.head, closing, *between, opening, ends.tail) if piece)
-
-
-_FENCE = lazy_re(r"^[ \t]{0,9}(?P<mark>`{3,9}|~{3,9})(?P<info>[^`\n]*)$", re.MULTILINE)
-
-
-def _open_fence(text: str) -> str:
-    """The fence of a block of code that `text` opens and doesn't close; empty for none."""
-    fence = ""
-    for found in _FENCE.finditer(text):
-        if not fence:
-            fence = found["mark"]
-        elif found["mark"].startswith(fence) and not found["info"].strip():
-            fence = ""
-    return fence
-
-
-LEAST_OF_FILE = 0.3
-"""Where less than this share of a file fits, nothing of it is shown: scattered lines say nothing."""
-TELLING_SHARE = 0.6
-"""Share of a shortened output for the most telling lines of its middle."""
-
-
-def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
-    """Cut a text to about `tokens`: head, tail and the most telling lines between; None where it fits.
-
-    Reminders of the harness are dropped first.
-    """
-    size, limit = count(text), max(tokens, MIN_TOKENS)
-    if size <= limit:
-        return None
-    said = without_reminders(text).strip()
-    hung_on = size - count(said)
-    if hung_on > MARK_TOKENS and size - hung_on <= limit:
-        return f"{said}\n[… {hung_on:,} tokens left out · open with {opener} …]"
-    lines = said.splitlines()
-    if limit < size * LEAST_OF_FILE and line_numbers(said):
-        return f"[… {size:,} tokens left out · open with {opener} …]"
-    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
-    if ends is not None:
-        # Prefer whole lines.
-        tail = ends.tail.partition("\n")[2] or ends.tail
-        fence = _open_fence(said[: len(said) - len(tail)])
-        ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
-        first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
-        if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
-            told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
-            left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
-            mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
-            return _joined(ends, mark, *told)
-    cut = shorten(said, tokens, opener, count)
-    return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
-
-
-def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
-    """The indices of the lines worth most for their cost, in order."""
-    worth = [_line_worth(line) for line in lines]
-    costs = [count(line) + 2 for line in lines]
-    chosen: list[int] = []
-    seen: set[str] = set()
-    for place in sorted(range(len(lines)), key=lambda place: -worth[place] / costs[place] ** 0.5):
-        if worth[place] < 1 or costs[place] > room or lines[place].strip() in seen:
-            continue
-        room -= costs[place]
-        chosen.append(place)
-        seen.add(lines[place].strip())
-    return sorted(chosen)
-
-
-def _line_worth(line: str) -> float:
-    return _known_worth(line) if len(line) <= LINE_KEPT else _worth(line)
-
-
-def _worth(line: str) -> float:
-    (bare,) = seen_lines(line) or [""]
-    said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
-    return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
-
-
-# Every rebuild weighs the lines of the same outputs again.
-_known_worth = lru_cache(maxsize=8_192)(_worth)
-
-
-def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
-    """The indices, with a sign where lines between or behind them are missing."""
-    for before, place in zip([None, *places], places, strict=False):
-        if before is not None and place != before + 1:
-            yield None, SKIPPED
-        yield place, ""
-    # The tail begins within a line.
-    yield None, SKIPPED
-
-
-SKIPPED = "…"
-"""Stands for missing lines of an excerpt, whose mark says how many are missing in all."""
-_ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
-LINE_KEPT = 400
-"""The worth of longer lines is not cached."""
-FEWEST_LINES = 8
-"""Outputs of fewer lines are cut in the middle."""
-MASK_TOKENS = 60
-"""Shorter outputs cost no more than a mask, and stay."""
-MASKED_ARGUMENT_TOKENS = 160
-"""Room for each long argument of a call whose output is masked."""
-
-
-class Fitted(Struct, frozen=True, kw_only=True):
-    """A message in less room."""
-
-    draft: Draft
-    whole: bool
-    """Nothing was left out."""
-
-
-def fit(message: Message, tokens: int, count: Count) -> Fitted:
-    """Show `message` in about `tokens`, without thinking, its long parts shortened."""
-    opener = short(message.id)
-    parts = [part for part in message.parts if not isinstance(part, Thinking)]
-    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
-    shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
-    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count), parts)
-
-
-def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
-    """Show `message` with each output as one line and long arguments shortened; `calls` are by call id."""
-    opener = short(message.id)
-    parts = [part for part in message.parts if not isinstance(part, Thinking)]
-    pieces: list[Part | None] = []
-    for part in parts:
-        if isinstance(part, Result):
-            pieces.append(_mask_result(part, calls.get(part.call_id), opener, count))
-        else:
-            pieces.append(_fit_part(part, MASKED_ARGUMENT_TOKENS, opener, count) if isinstance(part, Call) else None)
-    return _fitted(message, pieces, parts)
-
-
-def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
-    """Divide `room` among texts of these sizes: short ones whole, long ones alike, none below `floor`."""
-    shares = [0] * len(sizes)
-    left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
-    for number, place in enumerate(waiting):
-        fair = max(left // (len(waiting) - number), floor)
-        shares[place] = min(sizes[place], fair)
-        left -= shares[place]
-    return shares
-
-
-def without_thinking(draft: Draft) -> Draft:
-    """The draft without its thinking."""
-    return _edited(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
-
-
-def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> Fitted:
-    """Replace those parts that have a piece."""
-    shown = tuple(part if piece is None else piece for piece, part in zip(pieces, parts, strict=True))
-    return Fitted(draft=_edited(message.draft, shown), whole=all(piece is None for piece in pieces))
-
-
-def _fit_parts(
-    parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count
-) -> list[Part | None]:
-    """Cut each part to its room; None for parts that fit."""
-    return [
-        None if size <= room else _fit_part(part, room, opener, count)
-        for part, size, room in zip(parts, sizes, rooms, strict=True)
-    ]
-
-
-def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> Part | None:
-    """The part in about `tokens`; None where it stays as it is."""
-    if isinstance(part, Text):
-        name = count(as_read(part)) - count(part.text) if part.author else 0
-        cut = excerpt(part.text, tokens - name, opener, count)
-        return replace(part, text=cut) if cut else None
-    if isinstance(part, Call):
-        return _fit_call(part, tokens - CALL_TOKENS, opener, count)
-    if isinstance(part, Result):
-        return _fit_result(part, tokens - CALL_TOKENS, opener, count)
-    if isinstance(part, Media) and weigh((part,), count)[0] - MESSAGE_TOKENS > tokens:
-        return Text(text=f"[{part.media_type} left out · open with {opener}]")
-    return None
-
-
-def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None:
-    """Shorten the long strings among a call's arguments."""
-    if isinstance(call.arguments, str):
-        raw = shorten(call.arguments, tokens, opener, count)
-        return replace(call, arguments=raw.text()) if raw else None
-    long = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
-    shares = share([count(value) for value in long.values()], max(tokens, 0), floor=12)
-    cuts = {
-        key: cut.text()
-        for (key, value), room in zip(long.items(), shares, strict=True)
-        if (cut := shorten(value, room, opener, count))
-    }
-    return replace(call, arguments={**call.arguments, **cuts}) if cuts else None
-
-
-def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Result | None:
-    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
-    shares = share(sizes, max(tokens, 0), floor=12)
-    pieces = _fit_parts(result.parts, sizes, shares, opener, count)
-    if all(piece is None for piece in pieces):
-        return None
-    shown = [part if piece is None else piece for piece, part in zip(pieces, result.parts, strict=True)]
-    return replace(result, parts=tuple(part for part in shown if isinstance(part, (Text, Media))))
-
-
-def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -> Result | None:
-    size = count(result.text)
-    media = [part.media_type for part in result.parts if isinstance(part, Media)]
-    if size < MASK_TOKENS and all(isinstance(part, Text) for part in result.parts):
-        return None
-    action = understand(call) if call else None
-    what = f"{action.kind} {action.subject}" if action else "output"
-    facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens", *media, *(["failed"] if result.failed else [])]
-    return replace(result, parts=(Text(text=f"[{what} · {', '.join(facts)} · open with {opener}]"),))
-
-
-def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
-    """Replace a draft's parts, and drop the provider's payload, which no longer matches."""
-    return Draft(
-        role=draft.role,
-        parts=parts,
-        origin=draft.origin,
-        at=draft.at,
-        source_id=draft.source_id,
-        joined=draft.joined,
-    )
-
+from ireneo.summaries.work import strategy_of
 
 NOTES_TOKENS = 14
 """Cost of the line that a format adds where a block has to stand in the user's role."""
@@ -382,6 +87,74 @@ class ContextItem(Struct, frozen=True, kw_only=True):
         words = list(texts(self.draft.parts))
         words += [f"{call.name} {arguments_text(call)}" for call in self.draft.calls]
         return "\n".join(words)
+
+
+ThinkingMode = Literal["prefix", "turn", "none"]
+"""Which signed thinking may be shown: as long as nothing before it changed; of the running turn only; none."""
+
+
+class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
+    """The options of a context."""
+
+    budget: int
+    policy: Policy
+    count: Count
+    thinking: ThinkingMode = "none"
+    asked: ThinkingMode | None = None
+    """The mode that the caller asked for; None: that of the format."""
+    notes: tuple[Annotation, ...] = ()
+    """The annotations along the path."""
+    rebuild: bool = False
+    """Rebuild the context, even if its beginning could stay."""
+    idle_seconds: float | None = None
+    """Seconds since the last context was asked for; None where unknown."""
+
+    kept: Statements | None = None
+    """Cached statements from earlier contexts, counted by `count`."""
+    notes_share: float | None = None
+    """The room of this context for a model's notes, as a share of what they are on; None: unknown."""
+
+    @cached_property
+    def statements(self) -> Statements:
+        """The priced statements of summaries."""
+        return self.kept or Statements(self.count, strategy_of(self.policy))
+
+    def ruled(self, rule: ThinkingMode) -> ThinkingMode:
+        """The thinking mode for a format with this rule."""
+        return rule if rule == "none" or self.asked is None else self.asked
+
+    @cached_property
+    def pins(self) -> tuple[list[Line], list[Line]]:
+        """The pins and releases among the notes."""
+        return pinned(self.notes)
+
+    @cached_property
+    def disputes(self) -> dict[str, list[Annotation]]:
+        """The disputes by the stretch that they are about."""
+        out: dict[str, list[Annotation]] = {}
+        for note in self.notes:
+            if note.kind == "dispute":
+                out.setdefault(note.about, []).append(note)
+        return out
+
+    @cached_property
+    def canon(self) -> list[Annotation]:
+        """The canon of a story."""
+        return canon(self.notes, self.policy.seen_by)
+
+    @cached_property
+    def by_hand(self) -> list[Annotation]:
+        """The wordings of a story's summaries that were written by hand and stand."""
+        return current_wordings(self.notes, self.policy.seen_by)
+
+    def disputes_of(self, summary: Summary) -> list[AnnotationId]:
+        """The ids of the disputes of a summary's stretch."""
+        return [note.id for note in self.disputes.get(summary.stretch, ())]
+
+    def doubts(self, summary: Summary) -> list[Annotation]:
+        """The disputes that a summary does not answer."""
+        answered = summary.writing.disputes if summary.writing else ()
+        return [note for note in self.disputes.get(summary.stretch, ()) if note.id not in answered]
 
 
 class ViewSlot:
@@ -555,7 +328,10 @@ def slot_within(message: Message, tokens: int, count: Count) -> ViewSlot:
 
 def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor: int) -> list[ViewSlot]:
     """Show messages in `room` tokens together: short ones whole, long ones alike, none below `floor`."""
-    rooms = share([message.tokens for message in messages], room, floor=floor)
+    sizes = [message.tokens for message in messages]
+    if sum(sizes) <= room:
+        return [slot_verbatim(message, count) for message in messages]
+    rooms = share(sizes, room, floor=floor)
     return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
 
 
@@ -703,6 +479,124 @@ def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | 
     shown = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
     gone_on = any(position > asked.position for position in told - shown)
     return None if gone_on or sum(position > asked.position for position in shown) > 1 else asked
+
+
+# The constraints that stand, of those that no shown message contains.
+
+SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
+"""Share of the room that pins of at least this strength may take, together with all stronger ones."""
+WITH_SOURCES = 2_000
+"""From this room on, each pin names the message that it comes from."""
+WITH_COUNT = 400
+"""From this room on, it is said how many pins have no room where none has."""
+NOTES_SHARE = 0.5
+"""Share of a context for pins and releases by hand, where they were made."""
+HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
+
+
+TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
+"""A note on the message of a pin tells it where it has the first share of the pin's words, and quotes the second or
+denies where the pin does."""
+_QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
+_DENIES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}", re.IGNORECASE)
+
+
+def pin_block(
+    items: Iterable[Summary | Message],
+    said: Sequence[str],
+    options: ContextOptions,
+    room: int,
+    notes: Sequence[Line] = (),
+) -> ContextItem | None:
+    """Show the standing pins of `items` and those by hand, without those that the shown texts `said` contain.
+
+    Pins that one of a model's `notes` tells are left out too, except those by hand. Where `room` is too small for all,
+    the strongest are shown, and how many are left out.
+    """
+    pins, lifts = constraints(items, in_story=options.policy.story is not None)
+    pins = [pin for pin in pins if not any(_tells(note, pin) for note in notes)]
+    ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
+    end = max(ends, default=0)
+    by_hand, released = options.pins
+    # Notes at the end of the path are shown there, so that a block once shown stays the same.
+    pins += [pin for pin in by_hand if pin.position < end]
+    lifts += [lift for lift in released if lift.position < end]
+    shown = " ".join("\n".join(said).split())
+    missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
+    chosen = _fitting(missing, options, room)
+    if chosen:
+        lines = [HEADING, *(_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
+        if len(missing) > len(chosen):
+            lines.append(f"({len(missing) - len(chosen)} more have no room here.)")
+    elif missing and room >= WITH_COUNT:
+        lines, chosen = [f"{PINS_TAG} {len(missing)} standing constraints have no room here."], missing
+    else:
+        return None
+    first, last = chosen[0].sources[:1], chosen[-1].sources[-1:]
+    return injected("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
+
+
+def _tells(note: Line, pin: Line) -> bool:
+    words = terms(pin.text)
+    if set(pin.sources).isdisjoint(note.sources) or len(words & terms(note.text)) < TOLD_SHARE * len(words):
+        return False
+    quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
+    if len(words & quoted) >= QUOTED_SHARE * len(words):
+        return True
+    return bool(_DENIES.search(pin.text)) == bool(_DENIES.search(note.text))
+
+
+def note(annotation: Annotation, count: Count) -> ContextItem | None:
+    """Show a pin or release by hand; other annotations have no text of their own in a context."""
+    if annotation.kind not in ("pin", "release") or annotation.by != "hand":
+        return None
+    heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
+    return injected("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
+
+
+def fitting_notes(
+    annotations: Sequence[Annotation], count: Count, room: int
+) -> tuple[dict[AnnotationId, ContextItem], ContextItem | None]:
+    """The pins and releases by hand that fit into `room` tokens, by id, and one line that counts the other pins.
+
+    The newest pins are taken first, releases last.
+    """
+    told = {each.id: shown for each in annotations if (shown := note(each, count))}
+    if sum(shown.tokens for shown in told.values()) <= room:
+        return told, None
+    kept: set[str] = set()
+    left: list[Annotation] = []
+    pins = [each for each in annotations if each.kind == "pin"]
+    others = [each for each in annotations if each.kind != "pin"]
+    for each in (*reversed(pins), *reversed(others)):
+        if each.id in told and told[each.id].tokens <= room:
+            room -= told[each.id].tokens
+            kept.add(each.id)
+        elif each.id in told and each.kind == "pin":
+            left.append(each)
+    fitting = {name: shown for name, shown in told.items() if name in kept}
+    if not left:
+        return fitting, None
+    text = f"{PINS_TAG} {len(left)} standing constraints have no room here."
+    return fitting, injected("pins", "pins", text, count, left[-1].at, left[0].at)
+
+
+def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
+    """The strongest pins that fit, in path order."""
+    used = options.count(HEADING) + MESSAGE_TOKENS
+    chosen: list[Line] = []
+    costs = {id(pin): options.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
+        share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
+        if used + costs[id(pin)] <= room * share:
+            used += costs[id(pin)]
+            chosen.append(pin)
+    return sorted(chosen, key=lambda line: line.position)
+
+
+def _line(pin: Line, *, sources: bool) -> str:
+    words = " ".join(pin.text.split())
+    return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
 
 # The scratchpad is the one part of a context that changes. It stands right before the newest user message, so that the

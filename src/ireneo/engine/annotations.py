@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story import story_notes
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
 from ireneo.errors import BadInput

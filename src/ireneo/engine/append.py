@@ -14,8 +14,8 @@ from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
 from ireneo.engine.scope import FIRST_MESSAGES, place_session
 from ireneo.engine.tree import messages_named, passes
 from ireneo.errors import MessageNotFound, UnreadableLog
-from ireneo.formats.chat.format import ChatFormat
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given
+from ireneo.formats.chat.format import DEFAULT_FORMAT, ChatFormat, chat_format, chat_format_of
+from ireneo.formats.chat.reading import OBJECTS, ReadMessages, read_given
 from ireneo.log.message import (
     BLOCK_TAGS,
     PAD_TAG,

@@ -15,10 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Statements
-from ireneo.context.assemble import Assembled, Mark, WorkComposer
-from ireneo.context.compose import Composed, ContextOptions
+from ireneo.context.assemble import Assembled, Composed, Mark, WorkComposer
+from ireneo.context.last_turns import LastTurnsComposer
 from ireneo.context.story import StoryComposer, StoryTeller
-from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
+from ireneo.context.view import ContextItem, ContextOptions, bound_from, pad_place, pad_shown, positions, with_pad
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
@@ -574,7 +574,10 @@ def _cut(
             return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)
-        made, assembled = fit(WorkComposer(work, mark, options, cache.composed), cache.recount)
+        composer: Composer = WorkComposer(work, mark, options, cache.composed)
+        if policy.cuts:
+            composer = LastTurnsComposer(work, options)
+        made, assembled = fit(composer, cache.recount)
         new = assembled.mark if assembled.mark != mark else None
         return _Cut(context=made, made=[*work.made, *reader.rolled_up], mark=new, erased=erased)
 

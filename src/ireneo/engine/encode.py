@@ -9,11 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.assemble import Assembled, WorkComposer
-from ireneo.context.compose import ContextOptions
-from ireneo.context.view import ContextItem, ViewKind, drafts, without_thinking
+from ireneo.context.last_turns import LastTurnsComposer
+from ireneo.context.shorten import without_thinking
+from ireneo.context.view import ContextItem, ContextOptions, ViewKind, drafts
 from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName, Payload, ThinkingRule, Violation
-from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
+from ireneo.formats.chat.reading import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
 from ireneo.short_repr import ShortRepr
@@ -337,7 +338,9 @@ def compact_drafts(
     options = replace(options, thinking=options.ruled(chat.thinking))
     reader = ListReader(messages)
     composer: Composer
-    if policy.story is None:
+    if policy.cuts:
+        composer = LastTurnsComposer(WorkPath(reader, policy), options)
+    elif policy.story is None:
         composer = WorkComposer(WorkPath(reader, policy), None, options)
     else:
         # Imported late, so that cutting an agent's list doesn't load it.

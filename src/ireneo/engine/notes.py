@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.assemble import assemble, share_for_notes
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import (
     StoredReader,
     keep_made,
@@ -74,7 +74,8 @@ def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: Context
     path = WorkPath(reader, options.policy)
     marked = last_mark(tx, key, head, options) is not None
     target = int(options.budget * options.policy.low_water) if marked else options.budget
-    assemble(path, None, replace(options, budget=target))
+    if not options.policy.cuts:
+        assemble(path, None, replace(options, budget=target))
     reading = _Reading(reader, {each.id: each for each in path.made})
     newest = _newest(reader, head)
     due = reading.stretches(path.shown, newest[0].position - 1)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story import told_room
 from ireneo.context.story_blocks import mostly_model_written
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, text_id
 from ireneo.engine.story_writing import StoryJob
 from ireneo.errors import SummaryNotFound

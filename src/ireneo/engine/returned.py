@@ -14,10 +14,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.view import SKIPPED
+from ireneo.context.shorten import SKIPPED
 from ireneo.engine.tree import passes
 from ireneo.errors import BadInput
-from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
+from ireneo.formats.chat.format import NOTES, SYSTEM, ChatFormat, origin_of
+from ireneo.formats.chat.repairs import BEGINNING, NO_REPLY, UNANSWERED
 from ireneo.log.calls import atoms, without_reminders
 from ireneo.log.message import (
     BLOCK_TAGS,

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine import annotations as noting
 from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
@@ -40,8 +40,7 @@ from ireneo.engine.story_notes import StoryThread
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import ANSWERS, FAILURES_IN_A_ROW, SummaryWork, TextWriter, WorkResult
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.formats.chat.format import FormatName, ThinkingRule
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
+from ireneo.formats.chat.format import DEFAULT_FORMAT, FormatName, ThinkingRule, chat_format, chat_format_of
 from ireneo.language.topics import Voice
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Head, Message, MessageId
@@ -215,12 +214,14 @@ class Session:
         policy = await self._seen(self._policy(preset, viewpoint))
         if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
-        now = self._resources.clock.now()
-        idle = (now - self._asked_at).total_seconds() if self._asked_at else None
+        policy = policy if prices is None else policy.priced(prices)
+        # Only prices make it matter how long ago the last context was asked for.
+        now = self._resources.clock.now() if policy.prices else None
+        idle = (now - self._asked_at).total_seconds() if now and self._asked_at else None
         self._asked_at = now
         options = ContextOptions(
             budget=budget,
-            policy=policy if prices is None else policy.priced(prices),
+            policy=policy,
             count=self._count,
             idle_seconds=idle,
             rebuild=rebuild,

@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story import standing_threads
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
 from ireneo.engine.tree import MIN_ID_LENGTH

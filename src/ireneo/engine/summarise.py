@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story_blocks import is_model_written, mostly_model_written
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.view import shorten
+from ireneo.context.shorten import shorten
 from ireneo.engine.taught import Taught, Witness, hold, named_in
 from ireneo.grounding.claims import neutralise
 from ireneo.grounding.evidence import SourceIndex, call_text, source_texts

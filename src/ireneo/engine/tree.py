@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
 from ireneo.context.story import billed, standing_threads
 from ireneo.context.story_blocks import tell_blocks
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.language.topics import Voice

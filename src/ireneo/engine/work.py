@@ -17,7 +17,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
 from ireneo.engine.intake import Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker

@@ -14,7 +14,7 @@ from typing import Generic, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.view import share, shorten
+from ireneo.context.shorten import share, shorten
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
 from ireneo.grounding.evidence import recall

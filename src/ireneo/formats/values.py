@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -263,3 +263,16 @@ def json_in(text: str) -> object:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+
+
+def filtered(holder: dict[str, object], key: str, keeps: Callable[[dict[str, object]], bool]) -> dict[str, object]:
+    """Remove objects from the list under `key` of `holder` unless `keeps` says otherwise."""
+    listed = holder.get(key)
+    if not isinstance(listed, list):
+        return holder
+    return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
+
+
+def text_block(text: str) -> dict[str, object]:
+    """Return a content block of text, as most formats have it."""
+    return {"type": "text", "text": text}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ireneo
 from ireneo import Context, Draft, Policy, Session, chat_format
-from ireneo.context.compose import ContextOptions
+from ireneo.context.view import ContextOptions
 from ireneo.engine.context import ContextCache, context
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule

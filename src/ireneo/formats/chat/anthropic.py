@@ -14,7 +14,6 @@ from ireneo.formats.chat.format import (
     LANGCHAIN,
     OPENAI,
     RESPONSES,
-    WORDLESS_ERROR,
     ChatFormat,
     Json,
     Outline,
@@ -26,14 +25,12 @@ from ireneo.formats.chat.format import (
     call_without_id,
     cast_summaries,
     each,
-    filtered,
     first_not_user,
     fitting_names,
     flatten_summaries,
     halves,
     media_note,
     read_draft,
-    text_block,
     thinking_missing,
     unique_calls,
     unknown_role,
@@ -44,6 +41,7 @@ from ireneo.formats.chat.format import (
 from ireneo.formats.values import (
     copied_messages,
     detached,
+    filtered,
     given_arguments,
     mapping,
     objects,
@@ -51,6 +49,7 @@ from ireneo.formats.values import (
     placed_blocks,
     record,
     role_of,
+    text_block,
     text_or,
     type_of,
     words,
@@ -73,6 +72,7 @@ def _is_of_server(kind: str) -> bool:
     return kind.endswith((_SERVER_CALL, _SERVER_RESULT))
 
 
+_WORDLESS_ERROR = "[the call failed and said nothing]"
 _SERVER_CALL, _SERVER_RESULT = f"_{_CALL}", f"_{_RESULT}"
 
 
@@ -227,7 +227,7 @@ def _write_result(result: Result) -> Json:
     block: Json = {"type": _RESULT, "tool_use_id": result.call_id, "content": content}
     if result.failed:
         # The provider rejects an error without content.
-        block |= {"content": content or WORDLESS_ERROR, "is_error": True}
+        block |= {"content": content or _WORDLESS_ERROR, "is_error": True}
     return block
 
 

@@ -1,18 +1,19 @@
-"""The base of the chat formats: their rules, the notes that stand for what can't be sent, and our own summaries."""
+"""The chat formats by name, and their base: the rules, the notes for what can't be sent, and our own summaries."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.errors import UnreadableLog
-from ireneo.formats.values import detached, kind, record, text_or
+from ireneo.errors import UnknownFormat, UnreadableLog
+from ireneo.formats.values import detached, kind, record, text_block, text_or
 from ireneo.log.message import (
     BLOCK_TAGS,
     PINS_TAG,
@@ -552,12 +553,6 @@ def placed_messages(
         yield place, record(detached(plain(message, place), place), place)
 
 
-UNANSWERED = "[no result: this call was not answered]"
-LOST_CALL = "[result of a call that is no longer shown]"
-REPEATED = "[another result of a call that is already answered]"
-BEGINNING = "[The conversation begins here.]"
-NO_REPLY = "[no reply was given here]"
-WORDLESS_ERROR = "[the call failed and said nothing]"
 SYSTEM = "[system]"
 UNNAMED = "unnamed"
 
@@ -580,32 +575,6 @@ def unshown_note(part: Media | Opaque) -> str:
         return media_note(part)
     called = text_or(part.payload.get("type"), "block")
     return f"[{part.format} {called}, {_size(len(msgspec.json.encode(part.payload)))}, not shown]"
-
-
-def call_note(call: Call) -> str:
-    """Return the text that stands for a call that can't be sent as one."""
-    arguments = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
-    return f"[call of {call.name}, not shown as one] {arguments}"
-
-
-def result_note(heading: str, result: Result) -> Text:
-    """Return the text that stands for a result that can't be sent as one: all of its text, with notes for media."""
-    lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
-    quoted = "\n".join(lines)
-    return Text(text=f"{heading} {quoted}".rstrip())
-
-
-def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
-    """Remove objects from the list under `key` of `holder` unless `keeps` says otherwise."""
-    listed = holder.get(key)
-    if not isinstance(listed, list):
-        return holder
-    return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
-
-
-def text_block(text: str) -> Json:
-    """Return a content block of text, as most formats have it."""
-    return {"type": "text", "text": text}
 
 
 def blocks_of(
@@ -732,3 +701,67 @@ def _unmarked(draft: Draft) -> str:
 def _user_follows(drafts: Sequence[Draft], index: int) -> bool:
     following = drafts[index + 1] if index + 1 < len(drafts) else None
     return following is not None and following.role == "user" and following.origin != "summary"
+
+
+# The formats by name.
+
+DEFAULT_FORMAT: Final = OPENAI
+"""The format of plain messages where nothing else decides: it has the fewest rules."""
+
+
+class _ChatFormats(Mapping[str, ChatFormat]):
+    """The formats by name, each loaded when it is first asked for."""
+
+    _homes: Final = {
+        ANTHROPIC: "anthropic.AnthropicMessages",
+        GEMINI: "gemini.GeminiContents",
+        LANGCHAIN: "langchain.LangChainMessages",
+        OPENAI: "openai.OpenAIChat",
+        PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
+        RESPONSES: "responses.OpenAIResponses",
+    }
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, ChatFormat] = {}
+
+    def __getitem__(self, name: str) -> ChatFormat:
+        if name not in self._loaded:
+            module, _, of = self._homes[name].partition(".")
+            self._loaded[name] = getattr(import_module(f"ireneo.formats.chat.{module}"), of)()
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
+"""Every chat format by its name."""
+
+
+def chat_format(name: str) -> ChatFormat:
+    """Return the chat format of that name. Raises UnknownFormat."""
+    if name not in CHAT_FORMATS:
+        raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
+    return CHAT_FORMATS[name]
+
+
+_OF_LOGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("specstory", "pi", "claude-code"), ANTHROPIC),
+    **dict.fromkeys(("aider", "atif", "swe-agent", "openhands", "mini-swe-agent", "chat"), OPENAI),
+    **dict.fromkeys(("sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga"), OPENAI),
+    "gemini-cli": GEMINI,
+    "codex": RESPONSES,
+}
+"""The chat formats of the models in each log format."""
+
+
+def chat_format_of(source: str | None) -> str | None:
+    """Return the chat format of a session with that `source` (the name of a format, perhaps with a file)."""
+    name = (source or "").partition(":")[0]
+    return _OF_LOGS.get(name, name if name in CHAT_FORMATS else None)

@@ -26,7 +26,6 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     duplicate_id_in_message,
     each,
-    filtered,
     first_not_user,
     flatten_summaries,
     origin_of,
@@ -38,6 +37,7 @@ from ireneo.formats.chat.format import (
 )
 from ireneo.formats.values import (
     copied_messages,
+    filtered,
     kind,
     listing,
     mapping,

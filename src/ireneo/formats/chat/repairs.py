@@ -14,27 +14,40 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.chat.format import (
-    BEGINNING,
-    LOST_CALL,
-    NO_REPLY,
-    REPEATED,
     RESPONSES,
     SYSTEM,
-    UNANSWERED,
     ChatFormat,
     Payload,
     Violation,
     breach,
-    call_note,
     media_note,
-    result_note,
+    unshown_note,
     with_parts,
 )
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
 from ireneo.patterns import lazy_re
 
+UNANSWERED = "[no result: this call was not answered]"
+LOST_CALL = "[result of a call that is no longer shown]"
+REPEATED = "[another result of a call that is already answered]"
+BEGINNING = "[The conversation begins here.]"
+NO_REPLY = "[no reply was given here]"
+
 Spot: TypeAlias = tuple[int, int]
 """The place of a part: the index of its draft, and its index in the draft."""
+
+
+def call_note(call: Call) -> str:
+    """Return the text that stands for a call that can't be sent as one."""
+    arguments = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
+    return f"[call of {call.name}, not shown as one] {arguments}"
+
+
+def result_note(heading: str, result: Result) -> Text:
+    """Return the text that stands for a result that can't be sent as one: all of its text, with notes for media."""
+    lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
+    quoted = "\n".join(lines)
+    return Text(text=f"{heading} {quoted}".rstrip())
 
 
 class Matching(Struct, frozen=True, kw_only=True):

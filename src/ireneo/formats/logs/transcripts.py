@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import ANTHROPIC, OPENAI
-from ireneo.formats.chat.registry import chat_format, mark_of, time_of
+from ireneo.formats.chat.format import ANTHROPIC, OPENAI, chat_format
+from ireneo.formats.chat.reading import mark_of, time_of
 from ireneo.formats.logs.documents import Found, LogReader, documents, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import string, without

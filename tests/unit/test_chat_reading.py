@@ -9,8 +9,7 @@ import pytest
 
 from ireneo import compact
 from ireneo.errors import UnknownFormat, UnreadableLog
-from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
+from ireneo.formats.chat.format import CHAT_FORMATS, Payload, chat_format
 
 USER: dict[str, object] = {"role": "user", "content": "Hello."}
 REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}

@@ -1,4 +1,4 @@
-"""The chat formats by name, the detection of a message's format, and reading whatever a caller passes.
+"""The detection of a message's format, and reading whatever a caller passes.
 
 That is strings, dictionaries, clients' replies and frameworks' objects, of one provider or of several. Each message is
 read in the format whose marks it bears; a plain one, which is valid in several formats, in that of the messages before
@@ -18,8 +18,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
-from ireneo.formats.chat.format import ANTHROPIC, GEMINI, LANGCHAIN, OPENAI, PYDANTIC_AI, RESPONSES, ChatFormat, Payload
+from ireneo.errors import BadInput, UnreadableLog
+from ireneo.formats.chat.format import (
+    ANTHROPIC,
+    CHAT_FORMATS,
+    DEFAULT_FORMAT,
+    GEMINI,
+    LANGCHAIN,
+    OPENAI,
+    PYDANTIC_AI,
+    RESPONSES,
+    Payload,
+    chat_format,
+)
 from ireneo.formats.values import (
     CLIENTS,
     TIME_KEYS,
@@ -34,68 +45,6 @@ from ireneo.formats.values import (
 )
 from ireneo.log.message import Draft, Native
 from ireneo.patterns import lazy_re
-
-DEFAULT_FORMAT: Final = OPENAI
-"""The format of plain messages where nothing else decides: it has the fewest rules."""
-
-
-class _ChatFormats(Mapping[str, ChatFormat]):
-    """The formats by name, each loaded when it is first asked for."""
-
-    _homes: Final = {
-        ANTHROPIC: "anthropic.AnthropicMessages",
-        GEMINI: "gemini.GeminiContents",
-        LANGCHAIN: "langchain.LangChainMessages",
-        OPENAI: "openai.OpenAIChat",
-        PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
-        RESPONSES: "responses.OpenAIResponses",
-    }
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, ChatFormat] = {}
-
-    def __getitem__(self, name: str) -> ChatFormat:
-        if name not in self._loaded:
-            module, _, of = self._homes[name].partition(".")
-            self._loaded[name] = getattr(import_module(f"ireneo.formats.chat.{module}"), of)()
-        return self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._homes
-
-
-CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
-"""Every chat format by its name."""
-
-
-def chat_format(name: str) -> ChatFormat:
-    """Return the chat format of that name. Raises UnknownFormat."""
-    if name not in CHAT_FORMATS:
-        raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
-    return CHAT_FORMATS[name]
-
-
-_OF_LOGS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("specstory", "pi", "claude-code"), ANTHROPIC),
-    **dict.fromkeys(("aider", "atif", "swe-agent", "openhands", "mini-swe-agent", "chat"), OPENAI),
-    **dict.fromkeys(("sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga"), OPENAI),
-    "gemini-cli": GEMINI,
-    "codex": RESPONSES,
-}
-"""The chat formats of the models in each log format."""
-
-
-def chat_format_of(source: str | None) -> str | None:
-    """Return the chat format of a session with that `source` (the name of a format, perhaps with a file)."""
-    name = (source or "").partition(":")[0]
-    return _OF_LOGS.get(name, name if name in CHAT_FORMATS else None)
-
 
 # The marks by which a single message shows its format.
 

@@ -1,0 +1,326 @@
+"""Show texts and messages in less room: head, tail and the most telling lines between, or one line for an output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.log.calls import line_numbers, without_reminders
+from ireneo.log.message import (
+    CALL_TOKENS,
+    MESSAGE_TOKENS,
+    Call,
+    Count,
+    Draft,
+    Media,
+    Message,
+    Part,
+    Result,
+    Text,
+    Thinking,
+    as_read,
+    short,
+    weigh,
+)
+from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
+from ireneo.summaries.steps import understand
+
+HEAD_SHARE = 0.6
+"""Share of a shortened text that is its beginning, which says what it is."""
+MIN_TOKENS = 24
+"""Room for a mark and a few words on either side of it."""
+MARK_TOKENS = 16
+"""About what a mark costs."""
+SCRAP = 8
+"""Pieces of at most this many characters are left out with the rest."""
+
+
+class Shortened(Struct, frozen=True, kw_only=True):
+    """A text whose middle is left out."""
+
+    head: str
+    tail: str
+    left_out_tokens: int
+    opener: str
+    """The id that opens the whole text."""
+    fence: str = ""
+    """The fence of the code block in which the tail begins."""
+
+    def text(self) -> str:
+        """Join head and tail with a mark that says how much is left out and how to open it."""
+        mark = f"[… {self.left_out_tokens:,} tokens left out · open with {self.opener} …]"
+        return _joined(self, mark)
+
+
+def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
+    """Cut `text` to about `tokens` (at least 24), keeping head and tail; None where it fits.
+
+    It also stays whole where the mark would cost more than what is left out.
+    """
+    size, limit = count(text), max(tokens, MIN_TOKENS)
+    if size <= limit:
+        return None
+    room = limit - MARK_TOKENS
+    while True:
+        short = _cut(text, room / size, opener, size, count)
+        said = count(short.text())
+        # Names and numbers cost more per character than average: again with less.
+        if said <= limit or room <= 0:
+            return short if said < size else None
+        room -= said - limit + 2
+
+
+def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
+    """Keep a share of the characters of `text`, which costs `size` tokens."""
+    characters = max(int(len(text) * share), 0)
+    end = int(characters * HEAD_SHARE)
+    begin = len(text) - (characters - end)
+    head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
+    head, tail = head if len(head) > SCRAP else "", tail if len(tail) > SCRAP else ""
+    return Shortened(
+        head=head,
+        tail=tail,
+        left_out_tokens=max(size - count(head) - count(tail), 1),
+        opener=opener,
+        fence=_open_fence(text[: len(text) - len(tail)]),
+    )
+
+
+def _joined(ends: Shortened, *between: str) -> str:
+    """Join head and tail around `between`, which stands in no block of code: one that is cut is closed and reopened."""
+    closing = _open_fence(ends.head)
+    opening = ends.fence if ends.tail else ""
+    return "\n".join(piece for piece in (ends.head, closing, *between, opening, ends.tail) if piece)
+
+
+_FENCE = lazy_re(r"^[ \t]{0,9}(?P<mark>`{3,9}|~{3,9})(?P<info>[^`\n]*)$", re.MULTILINE)
+
+
+def _open_fence(text: str) -> str:
+    """The fence of a block of code that `text` opens and doesn't close; empty for none."""
+    fence = ""
+    for found in _FENCE.finditer(text):
+        if not fence:
+            fence = found["mark"]
+        elif found["mark"].startswith(fence) and not found["info"].strip():
+            fence = ""
+    return fence
+
+
+LEAST_OF_FILE = 0.3
+"""Where less than this share of a file fits, nothing of it is shown: scattered lines say nothing."""
+TELLING_SHARE = 0.6
+"""Share of a shortened output for the most telling lines of its middle."""
+
+
+def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
+    """Cut a text to about `tokens`: head, tail and the most telling lines between; None where it fits.
+
+    Reminders of the harness are dropped first.
+    """
+    size, limit = count(text), max(tokens, MIN_TOKENS)
+    if size <= limit:
+        return None
+    said = without_reminders(text).strip()
+    hung_on = size - count(said)
+    if hung_on > MARK_TOKENS and size - hung_on <= limit:
+        return f"{said}\n[… {hung_on:,} tokens left out · open with {opener} …]"
+    lines = said.splitlines()
+    if limit < size * LEAST_OF_FILE and line_numbers(said):
+        return f"[… {size:,} tokens left out · open with {opener} …]"
+    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
+    if ends is not None:
+        # Prefer whole lines.
+        tail = ends.tail.partition("\n")[2] or ends.tail
+        fence = _open_fence(said[: len(said) - len(tail)])
+        ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
+        first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
+        if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
+            told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
+            left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
+            mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
+            return _joined(ends, mark, *told)
+    cut = shorten(said, tokens, opener, count)
+    return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
+
+
+def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
+    """The indices of the lines worth most for their cost, in order."""
+    worth = [_line_worth(line) for line in lines]
+    costs = [count(line) + 2 for line in lines]
+    chosen: list[int] = []
+    seen: set[str] = set()
+    for place in sorted(range(len(lines)), key=lambda place: -worth[place] / costs[place] ** 0.5):
+        if worth[place] < 1 or costs[place] > room or lines[place].strip() in seen:
+            continue
+        room -= costs[place]
+        chosen.append(place)
+        seen.add(lines[place].strip())
+    return sorted(chosen)
+
+
+def _line_worth(line: str) -> float:
+    return _known_worth(line) if len(line) <= LINE_KEPT else _worth(line)
+
+
+def _worth(line: str) -> float:
+    (bare,) = seen_lines(line) or [""]
+    said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
+    return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
+
+
+# Every rebuild weighs the lines of the same outputs again.
+_known_worth = lru_cache(maxsize=8_192)(_worth)
+
+
+def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
+    """The indices, with a sign where lines between or behind them are missing."""
+    for before, place in zip([None, *places], places, strict=False):
+        if before is not None and place != before + 1:
+            yield None, SKIPPED
+        yield place, ""
+    # The tail begins within a line.
+    yield None, SKIPPED
+
+
+SKIPPED = "…"
+"""Stands for missing lines of an excerpt, whose mark says how many are missing in all."""
+_ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
+LINE_KEPT = 400
+"""The worth of longer lines is not cached."""
+FEWEST_LINES = 8
+"""Outputs of fewer lines are cut in the middle."""
+MASK_TOKENS = 60
+"""Shorter outputs cost no more than a mask, and stay."""
+MASKED_ARGUMENT_TOKENS = 160
+"""Room for each long argument of a call whose output is masked."""
+
+
+class Fitted(Struct, frozen=True, kw_only=True):
+    """A message in less room."""
+
+    draft: Draft
+    whole: bool
+    """Nothing was left out."""
+
+
+def fit(message: Message, tokens: int, count: Count) -> Fitted:
+    """Show `message` in about `tokens`, without thinking, its long parts shortened."""
+    opener = short(message.id)
+    parts = [part for part in message.parts if not isinstance(part, Thinking)]
+    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
+    shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
+    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count), parts)
+
+
+def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
+    """Show `message` with each output as one line and long arguments shortened; `calls` are by call id."""
+    opener = short(message.id)
+    parts = [part for part in message.parts if not isinstance(part, Thinking)]
+    pieces: list[Part | None] = []
+    for part in parts:
+        if isinstance(part, Result):
+            pieces.append(_mask_result(part, calls.get(part.call_id), opener, count))
+        else:
+            pieces.append(_fit_part(part, MASKED_ARGUMENT_TOKENS, opener, count) if isinstance(part, Call) else None)
+    return _fitted(message, pieces, parts)
+
+
+def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
+    """Divide `room` among texts of these sizes: short ones whole, long ones alike, none below `floor`."""
+    shares = [0] * len(sizes)
+    left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
+    for number, place in enumerate(waiting):
+        fair = max(left // (len(waiting) - number), floor)
+        shares[place] = min(sizes[place], fair)
+        left -= shares[place]
+    return shares
+
+
+def without_thinking(draft: Draft) -> Draft:
+    """The draft without its thinking."""
+    return _edited(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
+
+
+def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> Fitted:
+    """Replace those parts that have a piece."""
+    shown = tuple(part if piece is None else piece for piece, part in zip(pieces, parts, strict=True))
+    return Fitted(draft=_edited(message.draft, shown), whole=all(piece is None for piece in pieces))
+
+
+def _fit_parts(
+    parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count
+) -> list[Part | None]:
+    """Cut each part to its room; None for parts that fit."""
+    return [
+        None if size <= room else _fit_part(part, room, opener, count)
+        for part, size, room in zip(parts, sizes, rooms, strict=True)
+    ]
+
+
+def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> Part | None:
+    """The part in about `tokens`; None where it stays as it is."""
+    if isinstance(part, Text):
+        name = count(as_read(part)) - count(part.text) if part.author else 0
+        cut = excerpt(part.text, tokens - name, opener, count)
+        return replace(part, text=cut) if cut else None
+    if isinstance(part, Call):
+        return _fit_call(part, tokens - CALL_TOKENS, opener, count)
+    if isinstance(part, Result):
+        return _fit_result(part, tokens - CALL_TOKENS, opener, count)
+    if isinstance(part, Media) and weigh((part,), count)[0] - MESSAGE_TOKENS > tokens:
+        return Text(text=f"[{part.media_type} left out · open with {opener}]")
+    return None
+
+
+def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None:
+    """Shorten the long strings among a call's arguments."""
+    if isinstance(call.arguments, str):
+        raw = shorten(call.arguments, tokens, opener, count)
+        return replace(call, arguments=raw.text()) if raw else None
+    long = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
+    shares = share([count(value) for value in long.values()], max(tokens, 0), floor=12)
+    cuts = {
+        key: cut.text()
+        for (key, value), room in zip(long.items(), shares, strict=True)
+        if (cut := shorten(value, room, opener, count))
+    }
+    return replace(call, arguments={**call.arguments, **cuts}) if cuts else None
+
+
+def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Result | None:
+    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
+    shares = share(sizes, max(tokens, 0), floor=12)
+    pieces = _fit_parts(result.parts, sizes, shares, opener, count)
+    if all(piece is None for piece in pieces):
+        return None
+    shown = [part if piece is None else piece for piece, part in zip(pieces, result.parts, strict=True)]
+    return replace(result, parts=tuple(part for part in shown if isinstance(part, (Text, Media))))
+
+
+def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -> Result | None:
+    size = count(result.text)
+    media = [part.media_type for part in result.parts if isinstance(part, Media)]
+    if size < MASK_TOKENS and all(isinstance(part, Text) for part in result.parts):
+        return None
+    action = understand(call) if call else None
+    what = f"{action.kind} {action.subject}" if action else "output"
+    facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens", *media, *(["failed"] if result.failed else [])]
+    return replace(result, parts=(Text(text=f"[{what} · {', '.join(facts)} · open with {opener}]"),))
+
+
+def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
+    """Replace a draft's parts, and drop the provider's payload, which no longer matches."""
+    return Draft(
+        role=draft.role,
+        parts=parts,
+        origin=draft.origin,
+        at=draft.at,
+        source_id=draft.source_id,
+        joined=draft.joined,
+    )
