@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Annotated
 
 import pytest
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ireneo.adapters.llm.requests import read_reply, schema, with_shape
 from ireneo.errors import BadReply
@@ -21,6 +22,17 @@ class Told(Struct, frozen=True):
     summary: str
     lines: tuple[Line, ...] = ()
     note: str | None = None
+
+
+class Chapter(Struct, frozen=True):
+    text: str
+    parts: Annotated[list[str], Meta(max_length=2)]
+    names: Annotated[list[Annotated[str, Meta(max_length=10)]], Meta(max_length=3)] = []
+    owed: list[Debt] = []
+
+
+class Debt(Struct, frozen=True):
+    whom: Annotated[str, Meta(max_length=10)]
 
 
 class Bare(Struct, frozen=True):
@@ -79,6 +91,17 @@ def test_line_breaks_in_strings_are_let_pass() -> None:
 def test_what_is_no_answer(text: str, says: str) -> None:
     with pytest.raises(BadReply, match=says):
         read_reply(text, Told)
+
+
+def test_what_is_too_much_in_an_optional_list_costs_no_answer() -> None:
+    names, owed = ["Ada", "x" * 11, "Bo", "Cy", "Dot"], [{"whom": "x" * 11}, {"whom": "Ada"}]
+    read = read_reply(json.dumps({"text": "t", "parts": ["a", "b"], "names": names, "owed": owed}), Chapter)
+    assert read == Chapter("t", ["a", "b"], ["Ada", "Bo", "Cy"], [Debt("Ada")])
+
+
+def test_what_is_too_much_where_all_is_needed_is_no_answer() -> None:
+    with pytest.raises(BadReply, match="length <= 2"):
+        read_reply('{"text": "t", "parts": ["a", "b", "c"]}', Chapter)
 
 
 def test_an_object_about_something_else_is_not_an_empty_answer() -> None:

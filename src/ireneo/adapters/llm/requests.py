@@ -456,8 +456,36 @@ def _as(value: dict[str, object], reply: type[R]) -> R | str:
         return f"it has none of {', '.join(fields)}"
     try:
         json.dumps(value, ensure_ascii=False).encode()
-        return msgspec.convert(value, reply)
+        return msgspec.convert(_within_limits(value, schema(reply)), reply)
     except UnicodeEncodeError:
         return "it holds half of a character"
     except (msgspec.ValidationError, RecursionError) as wrong:
         return str(wrong).rstrip(".")
+
+
+def _within_limits(value: object, shape: object) -> object:
+    """`value` without what is too much in its optional lists, such as a 33rd name: the rest of an answer is worth more.
+
+    They keep their first items, those without an overlong text; what the shape demands stays as it is.
+    """
+    if not isinstance(shape, dict):
+        return value
+    if isinstance(value, list) and isinstance(shape.get("items"), dict):
+        items = [_within_limits(each, shape["items"]) for each in value]
+        if "default" in shape:
+            items = [each for each in items if not _has_overlong(each, shape["items"])][: shape.get("maxItems")]
+        return items
+    fields = shape.get("properties")
+    if isinstance(value, dict) and isinstance(fields, dict):
+        return {name: _within_limits(each, fields.get(name)) for name, each in value.items()}
+    return value
+
+
+def _has_overlong(value: object, shape: dict[str, object]) -> bool:
+    """Whether an item of a list has a text beyond its limit, itself or in one of its fields."""
+    most, fields = shape.get("maxLength"), shape.get("properties")
+    if isinstance(value, str):
+        return isinstance(most, int) and len(value) > most
+    if isinstance(value, dict) and isinstance(fields, dict):
+        return any(_has_overlong(each, fields[name]) for name, each in value.items() if name in fields)
+    return False
