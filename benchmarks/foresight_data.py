@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.lessons.run import outcome_of, project_of
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Draft, chain, weigh

@@ -25,7 +25,7 @@ from pathlib import Path
 import ireneo
 from ireneo.engine.intake import Gatherer
 from ireneo.errors import UnknownFormat
-from ireneo.formats.logs.registry import recognise
+from ireneo.formats.logs.format import recognise
 from ireneo.memories.record import Record, normal
 from ireneo.ports.memories import MemoryFilter
 

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
         UnreadableLog,
     )
     from ireneo.formats.chat.format import CHAT_FORMATS, chat_format
-    from ireneo.formats.logs.format import LogFormat, LoggedSession
-    from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
+    from ireneo.formats.logs.format import LOG_FORMATS, LogFormat, LoggedSession, log_format, recognise
     from ireneo.log.message import Call, Draft, Message, Result, Text
     from ireneo.ports.store import SessionInfo
     from ireneo.summaries.policy import CODING, FORGE, STORY, Policy, Prices
@@ -141,9 +140,8 @@ _NAMES = {
         "NothingToKeep NotFound ReadOnlyStore SessionNotFound SpendingLimit StoreBusy StoreError SummaryNotFound "
         "UnknownFormat Unreachable UnreadableLog"
     ),
-    "ireneo.formats.chat.reading": "chat_format CHAT_FORMATS",
-    "ireneo.formats.logs.format": "LogFormat LoggedSession",
-    "ireneo.formats.logs.registry": "log_format LOG_FORMATS recognise",
+    "ireneo.formats.chat.format": "chat_format CHAT_FORMATS",
+    "ireneo.formats.logs.format": "log_format LOG_FORMATS LogFormat LoggedSession recognise",
     "ireneo.log.message": "Call Draft Message Result Text",
     "ireneo.ports.store": "SessionInfo",
     "ireneo.summaries.policy": "CODING FORGE Policy Prices STORY",

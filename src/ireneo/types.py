@@ -5,6 +5,7 @@ from ireneo.types import RecallHit
 
 from ireneo.compacting import CompactOptions, TokenCounts
 from ireneo.context.view import ViewKind
+from ireneo.engine.annotations import StoryThread, ThreadState
 from ireneo.engine.append import Appended, Given
 from ireneo.engine.copying import CopyTally
 from ireneo.engine.diary import Diary
@@ -12,13 +13,12 @@ from ireneo.engine.doctor import Finding
 from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
-from ireneo.engine.expand import Tool
+from ireneo.engine.expand import LookupResult, Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt, MayAlso
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, InstructionPage, Lesson, Verdict
-from ireneo.engine.lookup import LookupResult
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
@@ -28,7 +28,6 @@ from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgres
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import SecretPlace, Secrets, SecretsIn
 from ireneo.engine.session import ContextSettings
-from ireneo.engine.story_notes import StoryThread, ThreadState
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.vectors import Embedded
 from ireneo.engine.work import WorkKind
@@ -45,8 +44,7 @@ from ireneo.formats.chat.format import (
     UnmatchedPairs,
     Violation,
 )
-from ireneo.formats.logs.format import LogFault, LoggedNode
-from ireneo.formats.logs.registry import LogFormatName
+from ireneo.formats.logs.format import LogFault, LogFormatName, LoggedNode
 from ireneo.language.topics import Voice
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun, RunOutcome
@@ -60,8 +58,7 @@ from ireneo.memories.ranking import RecallHit, RecallResults
 from ireneo.memories.reconcile import RememberOutcome
 from ireneo.memories.record import Evidence, Kind, MemoryChange, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Pad, PlanStep
-from ireneo.ports.files import LogPlace
-from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
+from ireneo.ports.models import Embedder, LanguageModel, LogPlace, Prompt, Reply, Task, Tokenizer, Usage
 from ireneo.ports.store import Migrated, Pruned
 from ireneo.summaries.policy import Explained, StorySettings
 from ireneo.summaries.story import StoryStrategy

@@ -25,8 +25,7 @@ from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
-    from ireneo.ports.files import Workers
-    from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
+    from ireneo.ports.models import Embedder, LanguageModel, Tokenizer, Workers
     from ireneo.ports.store import Migrated
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"

@@ -12,7 +12,7 @@ from tests.property.invariants.houses import calm
 
 import ireneo
 from ireneo import Memory
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 
 words = st.integers(0, 5).map(lambda number: f"words {number}")
 Chat = list[list[str]]

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tests.examples import times
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.format import LogFormat, LoggedSession
+from ireneo.formats.logs.format import LOG_FORMATS, LogFormat, LoggedSession, log_format
 from ireneo.formats.logs.openhands import ACTIONS, KINDS, OBSERVATIONS
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format
 
 FORMATS = ("codex", "openhands", "swe-agent", "atif")
 ids = st.sampled_from(["a", "b", "", None, 7])

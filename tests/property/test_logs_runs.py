@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format
+from ireneo.formats.logs.format import LOG_FORMATS, log_format
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

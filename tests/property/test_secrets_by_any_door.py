@@ -16,7 +16,7 @@ from tests.planted import KINDS, Planted, planted
 from tests.progress import progress_of
 
 import ireneo
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 
 OPENAI = log_format("openai")
 SESSION = "the-talk"

@@ -80,5 +80,5 @@ def test_a_format_is_loaded_when_a_message_is_in_it() -> None:
     assert "ireneo.formats.chat.openai" in loaded
     others = ("anthropic", "gemini", "langchain", "pydantic_ai", "responses")
     assert not {f"ireneo.formats.chat.{name}" for name in others} & set(loaded)
-    light = {"ireneo.formats.logs.format", "ireneo.formats.logs.registry"}
+    light = {"ireneo.formats.logs.format"}
     assert {name for name in loaded if name.startswith("ireneo.formats.logs.")} <= light

@@ -13,7 +13,7 @@ from tests.unit.waiting import waited
 import ireneo
 from ireneo import Memory
 from ireneo.adapters.sqlite.claim_codes import claim_code
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.lessons import observe, traps
 
 EARLIER = Path(__file__).parent / "data" / "claims_in_words.db.xz"

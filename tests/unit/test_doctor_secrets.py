@@ -24,7 +24,7 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.redact import SecretRedactor
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.resources import Resources
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Scrubbed, Store
 from ireneo.summaries.summary import Summary

@@ -13,7 +13,7 @@ import pytest
 import ireneo
 from ireneo.engine import imports as joined
 from ireneo.errors import BadInput, UnreadableLog
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 
 CHAT = log_format("chat")
 

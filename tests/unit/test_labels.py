@@ -13,7 +13,7 @@ from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.lessons.run import outcome_of
 from ireneo.log.message import Draft, Native, Text
 from ireneo.testing.scripted import ManualClock

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.lesson_runs import NOW
 from tests.unit.runs import quarters
 
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.lessons.lessons import lesson_drafts
 from ireneo.lessons.observe import texts_of

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import recognise
+from ireneo.formats.logs.format import LoggedSession, recognise
 from ireneo.log.message import Call, Media, Result
 
 

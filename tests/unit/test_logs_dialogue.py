@@ -12,8 +12,7 @@ from ireneo import CHAT_FORMATS, compact
 from ireneo.errors import UnknownFormat, UnreadableLog
 from ireneo.formats.chat.format import chat_format_of
 from ireneo.formats.logs.dialogue import Dialogue
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
+from ireneo.formats.logs.format import LOG_FORMATS, LoggedSession, log_format, recognise
 from ireneo.log.message import Draft
 
 Said = list[tuple[str | None, str]]

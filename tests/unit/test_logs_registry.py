@@ -10,8 +10,7 @@ import pytest
 
 from ireneo.errors import UnknownFormat
 from ireneo.formats.chat.format import chat_format_of
-from ireneo.formats.logs.format import LogFormat
-from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName, log_format, recognise
+from ireneo.formats.logs.format import LOG_FORMATS, LogFormat, LogFormatName, log_format, recognise
 
 SAMPLES = {
     "specstory": [

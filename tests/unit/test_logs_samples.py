@@ -14,8 +14,7 @@ from tests.examples import TIMES
 
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import log_format, recognise
+from ireneo.formats.logs.format import LoggedSession, log_format, recognise
 from ireneo.log.message import Draft
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -15,8 +15,7 @@ import pytest
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.gemini import GeminiContents
 from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format
+from ireneo.formats.logs.format import LOG_FORMATS, LoggedSession, log_format
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SPECSTORY = DATA / "specstory_history" / "specstory_sessions_dev.jsonl.xz"

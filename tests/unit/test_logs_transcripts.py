@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import LoggedSession, log_format
 from ireneo.log.message import Call, Native
 
 ASKED = {"role": "user", "content": "Book it."}

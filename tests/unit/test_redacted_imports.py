@@ -12,7 +12,7 @@ from tests.progress import progress_of
 
 import ireneo
 from ireneo.engine.imports import Imported
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.log.message import Message
 
 CLAUDE = log_format("claude-code")

@@ -13,7 +13,7 @@ from tests.planted import Planted, all_planted, planted
 from tests.progress import progress_of
 
 import ireneo
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.log.message import Draft, Native, Text, Thinking
 from ireneo.types import MemoryFile
 

@@ -16,7 +16,7 @@ from ireneo.engine.learn import LearnedSession
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.lessons.run import MODEL
 from ireneo.log.message import BRIEF_HEADING, Call, Draft, Native, Result, Text
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM

@@ -11,7 +11,7 @@ from tests.property.invariants.material import Teller
 
 from ireneo import Draft, Message, Session
 from ireneo.engine import context as ahead
-from ireneo.formats.logs.registry import log_format
+from ireneo.formats.logs.format import log_format
 from ireneo.log.calls import atoms, settled
 from ireneo.log.message import chain
 

@@ -16,7 +16,7 @@ from ireneo.errors import BadInput, MissingExtra
 if TYPE_CHECKING:
     import distributed
 
-    from ireneo.ports.files import Workers
+    from ireneo.ports.models import Workers
 
 LOCAL, CLUSTER = "local:", "dask://"
 """The schemes of addresses."""

@@ -17,7 +17,7 @@ from typing import IO, cast
 
 from ireneo.errors import BadInput, StoreError
 from ireneo.patterns import lazy_re
-from ireneo.ports.files import LogPlace
+from ireneo.ports.models import LogPlace
 
 LONGEST_BYTES = 1 << 28
 """Longer lines are left out: parsing one takes several times as much memory."""

@@ -1,24 +1,28 @@
-"""Annotations by hand: pins, their release, and disputes of summaries."""
+"""What is written by hand: pins, their release, disputes; in a story threads, facts that always stand, summaries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from ireneo.context.story import story_notes
+from msgspec.structs import replace
+
+from ireneo.context.story import standing_threads, story_notes
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
-from ireneo.engine.expand import find_summary
+from ireneo.engine.tree import MIN_ID_LENGTH, find_summary
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
+from ireneo.summaries.by_hand import THREAD_KINDS, canon, current_wordings, thread_of
 from ireneo.summaries.pins import constraints, pinned, standing
-from ireneo.summaries.policy import CODING, Policy
+from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import Line, Thread
+from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd
 from ireneo.summaries.work import WorkPath, recorded
 
 SHOWN = 60
@@ -150,3 +154,285 @@ def _note(
     made = Annotation(id=name, kind=kind, at=at, at_position=position, text=words, about=about)
     tx.annotations.put(key, [made])
     return made
+
+
+# What is written by hand into a story.
+
+MOST_CHARACTERS = 8_000
+"""What is written by hand of one summary; it is to stand for one."""
+MOST_OF_THREAD = 600
+"""The same of a thread or a fact: each is shown in every context."""
+
+ThreadState = Literal["open", "resolved", "canon"]
+
+
+class StoryThread(ShortRepr, frozen=True, kw_only=True):
+    """A thread of a story, or a fact that always stands."""
+
+    id: str
+    kind: str
+    """``promise``, ``debt``, ``quest``, ``threat``, ``secret``, ``lie``, ``wound``, ``possession``, ``relation``,
+    ``question``; or ``canon``."""
+    text: str
+    state: ThreadState = "open"
+    who: str = ""
+    whom: str = ""
+    since: int = 0
+    """The position of the message that it stands in, or after which it was written."""
+    source: str = ""
+    """That message."""
+    until: int | None = None
+    """The position of the message that resolved it; None while it is open, and where that isn't known."""
+    ended: str = ""
+    """What resolved it, in the words of the story or of whoever released it."""
+    known_to: tuple[str, ...] = ()
+    """By hand: the characters in whose memories it stands."""
+
+
+def list_threads(
+    tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: Voice, *, resolved: bool = False
+) -> list[StoryThread]:
+    """The facts that always stand, then the open threads; and where asked for the `resolved` ones."""
+    head = tx.log.head(key, branch)
+    notes = tuple(tx.annotations.on_path(key, head.id if head else None))
+    out = [_of_fact(note) for note in canon(notes, policy.seen_by)]
+    options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
+    texts: Sequence[Summary] = ()
+    if head is not None and policy.story is not None:
+        reader = StoredReader(tx, key, head, options, voice)
+        path = StoryPath(reader, policy)
+        texts = reader.texts(path.grow(0).nodes)
+    threads = standing_threads(texts, options)[0] if policy.story is not None else ()
+    out += [_of_thread(each, notes) for each in threads]
+    if resolved and head is not None and policy.story is not None:
+        leaves = reader.texts([leaf for node in path.grow(0).nodes for leaf in path.under(node, 1)])
+        out += _resolved(leaves, notes, {each.id for each in threads})
+    return out
+
+
+def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str]) -> list[StoryThread]:
+    """The threads that ended, as their leaves opened them."""
+    ends: dict[str, ThreadEnd | None] = {}
+    for leaf in leaves:
+        ends.update(dict.fromkeys(leaf.threads.closed))
+        ends.update((end.id, end) for end in leaf.threads.ends)
+    released = {note.about: note for note in notes if note.kind == "release"}
+    opened = {each.id: each for leaf in leaves for each in leaf.threads.opened}
+    out = [
+        _ended(_of_thread(thread, notes), ends.get(name), released.get(name))
+        for name, thread in opened.items()
+        if name not in still and (name in ends or name in released)
+    ]
+    # What was added by hand ends by a release, or where a model saw its end.
+    by_hand = [note for note in notes if note.kind in ("thread", "canon") and note.id not in still]
+    out += [
+        _ended(
+            _of_fact(note) if note.kind == "canon" else _of_thread(thread_of(note), notes),
+            ends.get(note.id),
+            released.get(note.id),
+        )
+        for note in by_hand
+        if note.id in released or ends.get(note.id) is not None
+    ]
+    return out
+
+
+def _ended(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
+    until = end.position if end else release.at_position if release else None
+    return replace(row, state="resolved", until=until, ended=end.text if end else release.text if release else "")
+
+
+def _of_fact(note: Annotation) -> StoryThread:
+    return StoryThread(
+        id=note.id,
+        kind="canon",
+        text=note.text,
+        state="canon",
+        since=max(note.at_position, 0),
+        source=note.at,
+        known_to=note.known_to,
+    )
+
+
+def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
+    return StoryThread(
+        id=thread.id,
+        kind=thread.kind,
+        text=thread.text,
+        who=thread.who,
+        whom=thread.whom,
+        since=thread.position,
+        source=thread.source or "",
+        known_to=next((note.known_to for note in notes if str(note.id) == thread.id), ()),
+    )
+
+
+def _place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
+    """The message at a branch's head, and its position; before the first one, where there is none."""
+    head = tx.log.head(key, branch)
+    return (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def add_thread(
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    kind: str,
+    text: str,
+    who: str = "",
+    whom: str = "",
+    known_to: Sequence[str] = (),
+) -> StoryThread:
+    """Write a thread of that kind, or with the kind ``canon`` a fact that always stands, at the branch's head."""
+    if kind != "canon" and kind not in THREAD_KINDS:
+        raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
+    words = _words(text, MOST_OF_THREAD)
+    at, position = _place(tx, key, branch)
+    if not at and tx.sessions.get(key) is None:
+        tx.sessions.create(key, None)
+        tx.log.move(key, branch, None)
+    gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
+    sort: AnnotationKind = "canon" if kind == "canon" else "thread"
+    number = 0
+    # What was released stays so: the same words again are another thread.
+    while (name := annotation_id(sort, at, words, " ".join([kind, who, "→", whom, *known_to, str(number)]))) in gone:
+        number += 1
+    note = Annotation(
+        id=name,
+        kind=sort,
+        at=at,
+        at_position=position,
+        text=words,
+        sort="" if sort == "canon" else kind,
+        who=_one_line(who),
+        whom=_one_line(whom),
+        known_to=tuple(map(_one_line, known_to)),
+        number=number,
+    )
+    tx.annotations.put(key, [note])
+    return _of_fact(note) if sort == "canon" else _of_thread(thread_of(note), [note])
+
+
+def edit_thread(
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    id: str,
+    text: str,
+    policy: Policy,
+    voice: Voice,
+    *,
+    kind: str = "",
+    who: str = "",
+    whom: str = "",
+) -> StoryThread:
+    """Put a thread or a fact that stands in other words; what is left out stays as it is."""
+    if kind and kind not in THREAD_KINDS:
+        raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
+    meant = _meant(list_threads(tx, key, branch, policy, voice), id)
+    words = _words(text, MOST_OF_THREAD) if text.strip() else meant.text
+    at, position = _place(tx, key, branch)
+    number = _number(tx.annotations.on_path(key, at or None), meant.id)
+    note = Annotation(
+        id=annotation_id("wording", at, words, f"{meant.id} {kind} {who} {whom} {number}"),
+        kind="wording",
+        at=at,
+        at_position=position,
+        text=words,
+        about=meant.id,
+        sort=kind,
+        who=_one_line(who),
+        whom=_one_line(whom),
+        number=number,
+    )
+    tx.annotations.put(key, [note])
+    return _meant(list_threads(tx, key, branch, policy, voice), meant.id)
+
+
+def resolve_thread(
+    tx: Transaction, key: SessionKey, branch: str, id: str, how: str, policy: Policy, voice: Voice
+) -> StoryThread:
+    """Say that a thread has come to its end, or that a fact holds no longer: it is shown no more from here on."""
+    meant = _meant(list_threads(tx, key, branch, policy, voice), id)
+    at, position = _place(tx, key, branch)
+    words = _one_line(how) or meant.text
+    note = Annotation(
+        id=annotation_id("release", at, words, meant.id),
+        kind="release",
+        at=at,
+        at_position=position,
+        text=words,
+        about=meant.id,
+    )
+    tx.annotations.put(key, [note])
+    return replace(meant, state="resolved", until=max(position, 0), ended=words)
+
+
+def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: str) -> Annotation:
+    """Write the words of a story's summary by hand: they stand for its stretch until it is disputed.
+
+    Raises SummaryNotFound, and BadInput for a block of an agent's work.
+    """
+    summary = find_summary(tx, key, id)
+    if summary.level != "story":
+        raise BadInput(
+            f"{summary.id} is a block of an agent's work, which is not written by hand; say what is wrong with it "
+            "(`dispute`), or take notes."
+        )
+    words = _words(text, MOST_CHARACTERS)
+    notes = tuple(tx.annotations.on_path(key, summary.last))
+    disputes = tuple(note.id for note in notes if note.kind == "dispute" and note.about == summary.stretch)
+    whose = seen_by(summary.summarizer) or ""
+    number = 1 + max((note.number for note in notes if note.kind == "wording"), default=0)
+    note = Annotation(
+        id=annotation_id("wording", summary.last, words, f"{summary.stretch} {whose} {number} {' '.join(disputes)}"),
+        kind="wording",
+        at=summary.last,
+        at_position=summary.last_position,
+        text=words,
+        about=summary.stretch,
+        number=number,
+        since=summary.first_position,
+        seen_by=whose,
+        answers=disputes,
+    )
+    same = [
+        each
+        for each in current_wordings(notes, whose)
+        if (each.about, each.text, each.answers) == (note.about, note.text, note.answers)
+    ]
+    if same:
+        return same[0]
+    tx.annotations.put(key, [note])
+    return note
+
+
+def _number(notes: Sequence[Annotation], about: str) -> int:
+    return 1 + max((note.number for note in notes if note.kind == "wording" and note.about == about), default=0)
+
+
+def _words(text: str, most: int) -> str:
+    words = _one_line(text)
+    if not words:
+        raise BadInput("There is nothing to write; give the words that are to stand.")
+    if len(words) > most:
+        raise BadInput(f"That has {len(words):,} characters; write {most:,} at the most.")
+    return words
+
+
+def _meant(threads: Sequence[StoryThread], id: str) -> StoryThread:
+    """The thread with that id, or the only one whose id or words begin so."""
+    name = _one_line(id)
+    found = [each for each in threads if name in (each.id, each.text)]
+    found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.id.startswith(name)]
+    found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.text.startswith(name)]
+    if not found:
+        raise BadInput(f"No open thread is called {id!r}; take one from the list of threads.")
+    if len(found) > 1:
+        said = ", ".join(each.id for each in found[:5])
+        raise BadInput(f"{len(found)} threads are called {id!r}; give the id of one: {said}.")
+    return found[0]

@@ -20,18 +20,21 @@ from ireneo.engine.scope import place_session
 from ireneo.engine.tree import last_shared, passes
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import (
+    CONVERSATIONS,
     LinearFormat,
     LogFault,
     LogFormat,
+    LogFormatName,
     LoggedNode,
     Spool,
     StreamedSession,
     StreamingFormat,
     UniqueNames,
     as_stream,
+    log_format,
     nothing_readable,
+    recognise,
 )
-from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
 from ireneo.log.message import (
     Call,
     Count,
@@ -48,7 +51,7 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.files import LogPlace, LogSource
+from ireneo.ports.models import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import Policy, preset_of

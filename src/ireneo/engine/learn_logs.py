@@ -53,11 +53,10 @@ from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import LinearFormat, LogFormat
-from ireneo.formats.logs.registry import CONVERSATIONS, LOG_FORMATS, LogFormatName, log_format
+from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LinearFormat, LogFormat, LogFormatName, log_format
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.files import LogPlace, LogSource, Workers
+from ireneo.ports.models import LogPlace, LogSource, Workers
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import preset_of
 

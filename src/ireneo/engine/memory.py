@@ -30,13 +30,13 @@ from ireneo.engine.editing import (
     update,
 )
 from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
+from ireneo.engine.expand import LookupResult, dispute_id, lookup
 from ireneo.engine.forget import ErasureReceipt, forget
 from ireneo.engine.imports import Imported, JoinedImport, format_of, import_session, new_name, sessions_of, stored_name
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson, Verdict, review
-from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.merging import merge_lessons
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
@@ -73,8 +73,7 @@ from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
-from ireneo.formats.logs.format import LinearFormat, LogFormat
-from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName
+from ireneo.formats.logs.format import CONVERSATIONS, LinearFormat, LogFormat, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -85,7 +84,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallResults
 from ireneo.memories.record import Kind, MemoryId, Record, Source
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.files import LogPlace
+from ireneo.ports.models import LogPlace
 from ireneo.ports.store import SessionInfo
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named

@@ -19,7 +19,7 @@ from ireneo.engine.forgetting import remove_memories
 from ireneo.engine.learn import LearnedSession, settle_lessons
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
-from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS
+from ireneo.engine.synthesis import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import ModelError
 from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import claims, instruction_like, neutralise

@@ -14,7 +14,7 @@ from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.work import WorkResult
-from ireneo.ports.files import LogSource
+from ireneo.ports.models import LogSource
 from ireneo.short_repr import ShortRepr
 
 T = TypeVar("T")

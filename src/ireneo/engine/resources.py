@@ -42,8 +42,7 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails
-from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
-from ireneo.ports.models import Clock, Embedder, Redactor
+from ireneo.ports.models import Clock, Embedder, LogPlace, LogSource, OpensLog, OpensWorkers, Redactor, Workers
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import CODING, Policy, VoiceRule
 

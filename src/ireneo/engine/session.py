@@ -15,9 +15,8 @@ from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
-from ireneo.engine import story_notes
 from ireneo.engine import tree as trees
-from ireneo.engine.annotations import Pin
+from ireneo.engine.annotations import Pin, StoryThread
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
@@ -36,7 +35,6 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, all_names, character_asked, is_open, open_projects, project_asked
-from ireneo.engine.story_notes import StoryThread
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import ANSWERS, FAILURES_IN_A_ROW, SummaryWork, TextWriter, WorkResult
 from ireneo.errors import BadInput, SessionNotFound
@@ -481,7 +479,7 @@ class Session:
         policy = await self._seen(self._story(preset, viewpoint))
         voice = self._resources.voices.of(policy)
         return await self._store.read(
-            lambda tx: story_notes.list_threads(tx, self.key, self.branch, policy, voice, resolved=resolved)
+            lambda tx: noting.list_threads(tx, self.key, self.branch, policy, voice, resolved=resolved)
         )
 
     async def add_thread(
@@ -497,7 +495,7 @@ class Session:
         cleaning = self._resources.cleaning()
         words = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
         known = tuple(cleaning.text(each) for each in known_to)
-        return await self._store.write(story_notes.add_thread, self.key, self.branch, kind, *words, known_to=known)
+        return await self._store.write(noting.add_thread, self.key, self.branch, kind, *words, known_to=known)
 
     async def edit_thread(
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
@@ -506,7 +504,7 @@ class Session:
         policy = self._story(None)
         voice, text = self._resources.voices.of(policy), self._resources.cleaning().text(text)
         return await self._store.write(
-            lambda tx: story_notes.edit_thread(
+            lambda tx: noting.edit_thread(
                 tx, self.key, self.branch, id, text, policy, voice, kind=kind, who=who, whom=whom
             )
         )
@@ -515,7 +513,7 @@ class Session:
         """Resolve a thread (`how` says in what way), or end a canon, by its id or its words."""
         policy = self._story(None)
         voice, how = self._resources.voices.of(policy), self._resources.cleaning().text(how)
-        return await self._store.write(story_notes.resolve_thread, self.key, self.branch, id, how, policy, voice)
+        return await self._store.write(noting.resolve_thread, self.key, self.branch, id, how, policy, voice)
 
     async def edit(self, id: str, text: str) -> Annotation:
         """Replace the text of the summary `id` of a story by `text`, which is shown until it is disputed.
@@ -523,7 +521,7 @@ class Session:
         Raises SummaryNotFound, and BadInput for a block of an agent's work.
         """
         text = self._resources.cleaning().text(text)
-        return await self._store.write(story_notes.write_summary, self.key, self.branch, id, text)
+        return await self._store.write(noting.write_summary, self.key, self.branch, id, text)
 
     def _story(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """Return the given policy, the session's own if it is a story, else the preset for stories."""

@@ -11,7 +11,7 @@ from ireneo.context.story import billed, standing_threads
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
-from ireneo.errors import BadInput, MessageNotFound
+from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
 from ireneo.language.topics import Voice
 from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
 from ireneo.log.tree import ROOT, Annotation, SessionKey
@@ -65,6 +65,14 @@ def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
     """Return the memory with that id or abbreviated id, if there is one. Raises BadInput as `only_match` does."""
     found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
+
+
+def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
+    """The summary with that id or abbreviation. Raises SummaryNotFound, and BadInput for several."""
+    found = {summary.id: summary for summary in tx.summaries.find(key, name)} if name else {}
+    if not found:
+        raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
+    return found[SummaryId(only_match(name, found, "summary"))]
 
 
 def shortest_ids(ids: Sequence[str]) -> str:

@@ -23,11 +23,10 @@ from ireneo.engine.intake import Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import check_not_erased, keep_texts
-from ireneo.engine.overview import budgets_asked
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
-from ireneo.engine.summarise import DueTexts, due_summaries, due_texts, write_text
+from ireneo.engine.summarise import DueTexts, budgets_asked, due_summaries, due_texts, write_text
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import (

@@ -1,10 +1,12 @@
-"""The ports beside the store: a model, an embedder, a tokenizer, a redactor, a clock."""
+"""The ports beside the store: a model, an embedder, a tokenizer, a redactor, a clock; log files and workers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Generic, Literal, Protocol, TypeVar
+from os import PathLike
+from typing import BinaryIO, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -117,3 +119,69 @@ class Redactor(Protocol):
     @property
     def secrets(self) -> Mapping[str, str]:
         """The secrets found so far, each with its kind."""
+
+
+# Log files, and the workers that analyse them.
+
+
+class LogSource(Protocol):
+    """An open log file, however it is compressed."""
+
+    label: str
+    """Its name in messages about it."""
+    stem: str
+    """The name of sessions in it that have no id of their own."""
+    damage: str | None
+    """Why its lines ended before the file did."""
+
+    @property
+    def left_out(self) -> Sequence[int]:
+        """The numbers of the lines that are too long to be read."""
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes on disk."""
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of it on disk were read so far."""
+
+    def sample(self) -> bytes:
+        """Its beginning; `lines` still starts there. Raises BadInput."""
+
+    def digest(self) -> str:
+        """A digest of its content; empty if it can't be read twice."""
+
+    def raw(self) -> bytes:
+        """All of its bytes, as they are on disk."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Iterate over its lines."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+LogPlace: TypeAlias = str | PathLike[str] | BinaryIO
+"""Where a log is: a file, a folder of events, or an open seekable file."""
+
+OpensLog: TypeAlias = Callable[[LogPlace], LogSource]
+"""Opens a log. Raises BadInput if it can't be read."""
+
+
+class Workers(Protocol):
+    """Running worker processes, here or elsewhere; they share nothing, not even a disk, and may die at any time."""
+
+    @property
+    def width(self) -> int:
+        """How many tasks to submit at a time."""
+
+    async def run(self, task: bytes) -> bytes | None:
+        """Run a task and return its answer, retrying on another worker if one dies; None if all that tried it died.
+
+        Raises BadInput if no worker can be reached (any more).
+        """
+
+
+OpensWorkers: TypeAlias = Callable[[str], AbstractAsyncContextManager[Workers]]
+"""Opens the workers at an address. Raises BadInput for an invalid address, MissingExtra."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, calm, live_in, stores
 
-from ireneo.engine import overview as asking
+from ireneo.engine import summarise as asking
 from ireneo.engine import work as loop
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Store, Transaction

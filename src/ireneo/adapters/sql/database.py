@@ -135,7 +135,7 @@ class SqlTransaction(ABC):
             "search": ("ireneo.adapters.sql.search", "SqlSearch"),
             "words": ("ireneo.adapters.sql.search", "SqlWords"),
             "upkeep": ("ireneo.adapters.sql.upkeep", "SqlUpkeep"),
-            "erasure": ("ireneo.adapters.sql.erasure", "SqlErasure"),
+            "erasure": ("ireneo.adapters.sql.upkeep", "SqlErasure"),
         }
     )
     """The module and class of each port; an adapter that implements one itself replaces the entry."""
