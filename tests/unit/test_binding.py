@@ -351,6 +351,10 @@ please change only the given rows, don't touch the said table
 don't sort the rows, filter as mentioned above
 no, stick to the plan and never skip week 3
 always take the mock store for this.
+stop showing sold-out rows in the ledger
+I'll do a rollback and never touch the rows again
+No ledger columns available
+Rows must be listed in the ledger: rows.js:41 (anonymous)
 alles läuft jetzt wieder
 alle Zeilen sind leer, wenn ich den Tag wechsle""".splitlines()
 HELD = """\

@@ -52,6 +52,11 @@ ALWAYS = (
     "Tests liegen neben dem Code.",
     "Ich mag keine cleveren Einzeiler.",
     "Der Ordner wird automatisch generiert.",
+    "Keep the glossary up to date as names are settled.",
+    "Whenever you add a column, update the diagrams too.",
+    "Update docs/tides.md each time you rename a station.",
+    "Why do you test three stations at a time",
+    "Halte die Dokumentation immer aktuell.",
 )
 THIS_TASK = (
     "The short page should be enough.",
@@ -66,6 +71,7 @@ THIS_TASK = (
     "These should be stored as integers.",
     "Limit the name to 40 characters.",
     "Keep it minimal.",
+    "Keep the tide table updated with the newest row.",
     "Let's go with the second layout.",
     "Yes, let's use one table for both.",
     "ok, we go with sqlite then",
@@ -100,6 +106,13 @@ THIS_TASK = (
     "Das ist Aufgabe des Aufrufers.",
 )
 NOTHING = (
+    "When you are done, update the glossary.",
+    "Why did you drop the harbour page?",
+    "Why do you drop the harbour page?",
+    "Make stations only appear if a harbour is chosen.",
+    "Late trains have some problems.",
+    "I don't like where this goes.",
+    "We run in many walls here.",
     "There is no test of the tide tables as yet.",
     "I may be mistaken, though we only write rows at night.",
     "If I run it with an empty list, it just stopped.",

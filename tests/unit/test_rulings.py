@@ -155,6 +155,41 @@ def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rul
     assert told == rules
 
 
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (
+            "The bell is rung first. Did you forget the glossary? It names every new tide. Make this a rule.",
+            "Did you forget the glossary? It names every new tide. Make this a rule.",
+        ),
+        ("Charts get their dates from the harbour. Add that to your rules.", ""),
+        ("Make this a rule.", None),
+    ],
+)
+def test_what_a_user_makes_a_rule_is_what_was_said_before(words: str, rule: str | None) -> None:
+    found = [each.text for each in ruled(said("I have changed the reader."), user(words)) if worth_telling([each])]
+    assert found == ([] if rule is None else [rule or words])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "why do you test one station at a time you idiot",
+        "WTF, why do you test one station at a time",
+        "why do you test one station at a time, you stupid clown!!",
+    ],
+)
+def test_a_ruling_is_told_without_the_temper_around_it(words: str) -> None:
+    assert texts(said("I have changed the reader."), user(words)) == ["why do you test one station at a time"]
+
+
+def test_what_a_user_asks_to_be_enforced_is_told_from_one_run() -> None:
+    asked = "Can you add a hook that blocks the agent from ever reading the harbour keys?"
+    assert [each.text for each in rulings(a_run(user(asked), WORK)) if worth_telling([each])] == [asked]
+    plain = "Can you add a hook that prints the harbour keys?"
+    assert not [each for each in rulings(a_run(user(plain), WORK)) if worth_telling([each])]
+
+
 def test_a_reviewers_words_are_not_the_users() -> None:
     review = (
         "All readers use the wide flag, which skips the check of totals. Consider adding a reader that never skips it."

@@ -230,6 +230,7 @@ class Forms(Topic, frozen=True, kw_only=True):
     owns: Row = ()  # Anywhere: where something belongs, or who has to see to it
     practice: Row = ()  # At the beginning of a clause: how those who speak work
     kinds: Row = ()  # At the beginning of a sentence: how all things of a kind are, or what they do
+    upkeep: Row = ()  # The same: what is to be kept up to date with all work
     likes: Row = ()  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
     matters: Row = ()  # Anywhere: what the speaker cares for in all work
     keeps_to: Row = ()  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
@@ -269,6 +270,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
     definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
     subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
     polite: Row = ()  # At the beginning: makes an order a question
+    temper: Row = ()  # At the beginning or end: insults and curses, which rule nothing
+    makes_rule: Row = ()  # At the beginning of a sentence: what stands before it is a rule
     fillers: Row = ()  # At the beginning: what says nothing of the rule that follows
     tags: Row = ()  # At the end: a tag question
     reasons: Row = ()  # At the beginning of a sentence, or after a comma: it gives a reason

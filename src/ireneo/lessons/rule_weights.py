@@ -64,6 +64,7 @@ _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
 PASTED = lazy_re(
     r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - |\(Y\)es/|\(default"
+    r"|\w\.[cm]?[jt]sx?:\d|\ANo (?:\w+ ){1,4}(?:available|found|provided|configured)\b"
     r"|\d:\d\d \D{4,200} \d:\d\d\b|(?:\b[A-Z]\w{1,30}: \S{1,40} ){3}|\bYOU (?:DO NOT|MUST|ARE|WILL|NEVER|ALWAYS)\b"
 )
 """Marks of text that was pasted from a program, a list or a prompt."""

@@ -71,6 +71,8 @@ BESIDE = 2
 """In a message so many times as long, a ban on changing something limits what else the message asks for."""
 MOST, MOST_OF_RULES = 4, 12
 """Rulings of one message, and of one that is a list of rules."""
+BEFORE = 2
+"""Sentences that “make that a rule” may point to."""
 DENIED = 1.0
 """The weight that a sentence gains next to one that rejects what was done."""
 CONCEDED = "conceded"
@@ -88,6 +90,8 @@ def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
 _POLITE = _begins(lambda: _words().polite)
 _FILLERS = lazy_re(lambda: rf"\A{either(_words().fillers)}+(?=\w)", re.I)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
+_TEMPER = lazy_re(lambda: rf"\A{either(_words().temper)}(?<=[,.!?…]\s)(?=\w)|{either(_words().temper)}\Z", re.I)
+_MAKES_RULE = _begins(lambda: _words().makes_rule)
 _REASON = _begins(lambda: _words().reasons)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
 _NO = lazy_re(lambda: rf"{either(_words().no)}\b", re.I)
@@ -267,8 +271,16 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """The sentences below one that asks to write rules down: those that order something or say how it has to be."""
+    """What a user asks to write down as rules.
+
+    Below such a request the sentences that order something or say how it has to be; before “make that a rule” the two
+    that it points to.
+    """
     own = [each for each in own_words(said.text) if each.text]
+    made = next((at for at, each in enumerate(own) if works and at and _MAKES_RULE.match(each.text)), 0)
+    rule = " ".join(each.text for each in own[max(made - BEFORE, 0) : made + 1])
+    if made and len(rule) <= LONGEST and len(stems_of(rule)) >= FEW:
+        return [FoundRuling(text=rule, tells=True, why="", recorded=True)]
     asks = next((at for at, each in enumerate(own) if works and asks_for_rules(each.text)), len(own))
     below = [each.text for each in own[asks + 1 :]]
     rules = [each for each in below if says_how(each) and len(each.split()) >= FEW and not each.endswith("?")]
@@ -346,7 +358,7 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = _FILLERS.sub("", " ".join(found.text.split()), count=1)
-    text = from_where_it_binds(text, conceded=said.conceded)
+    text = from_where_it_binds(_TEMPER.sub("", text), conceded=said.conceded)
     stems, trigger = stems_of(text), _trigger(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
     about = "" if trigger or tells else said.about

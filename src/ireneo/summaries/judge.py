@@ -97,6 +97,7 @@ _STAGED = _anywhere(lambda: topic(Forms).staged)
 _OWNS = _anywhere(lambda: topic(Forms).owns)
 _PRACTICE = _begins(lambda: topic(Forms).practice)
 _KINDS = _begins(lambda: topic(Forms).kinds)
+_UPKEEP = _begins(lambda: topic(Forms).upkeep)
 _LIKES = _begins(lambda: topic(Forms).likes)
 _MATTERS = _anywhere(lambda: topic(Forms).matters)
 _KEEPS_TO = _begins(lambda: topic(Forms).keeps_to)
@@ -157,6 +158,8 @@ def _form(text: str) -> Judgement:
         return Judgement(STRONG, True)
     if _KINDS.match(bare) and not _REPORTS.search(sentence):
         return Judgement(MEDIUM, True)
+    if _UPKEEP.match(bare):
+        return Judgement(STRONG, True)
     if found.strength == 0 and _OWNS.search(sentence) and not _REPORTS.search(sentence):
         return Judgement(STRONG)
     return found
