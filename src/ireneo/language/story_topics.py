@@ -24,7 +24,6 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     named: bool = False  # Whether the thread must name somebody, something or a relative
     maybe: bool = False  # Whether an "if" is part of it
     point: bool = False  # Whether the next sentence says what it is about, and is included
-    next: str = ""  # A pattern that this sentence must match
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,11 +50,7 @@ class Threads(Topic, frozen=True, kw_only=True):
     consent: Row = ()  # At the beginning: somebody gives the promise that was asked for
     answers: Row = ()  # An answer to a question about somebody contains one of these
     fate: Row = ()  # Somebody's fate
-    place: Row = ()  # Where somebody goes or is found
-    why: Row = ()
-    asks_fate: Row = ()
-    asks_place: Row = ()  # How a question asks for a reason, a fate, or a place
-    reason: Row = ()
+    asks_fate: Row = ()  # How a question asks for it
     may_be: Row = ()  # Supposition
     reply: Row = ()  # How an answer begins
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown

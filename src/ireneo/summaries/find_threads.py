@@ -130,12 +130,8 @@ _DEMAND = lazy_re(lambda: either(_words().demand), re.IGNORECASE)
 _CONSENT = lazy_re(lambda: rf"^[\W_]*{either(_words().consent)}", re.IGNORECASE)
 _ANSWERS = lazy_re(lambda: rf"\b{either(_words().answers)}\b", re.IGNORECASE)
 _FATE = lazy_re(lambda: rf"\b{either(_words().fate)}\b", re.IGNORECASE)
-_PLACE = lazy_re(lambda: either(_words().place), re.IGNORECASE)
-_WHY = lazy_re(lambda: either(_words().why), re.IGNORECASE)
-_REASON = lazy_re(lambda: rf"\b{either(_words().reason)}\b", re.IGNORECASE)
 _MAY_BE = lazy_re(lambda: rf"\b{either(_words().may_be)}\b", re.IGNORECASE)
 _FATES = lazy_re(lambda: rf"\b{either(_words().asks_fate)}\b", re.IGNORECASE)
-_PLACES = lazy_re(lambda: rf"\b{either(_words().asks_place)}\b", re.IGNORECASE)
 _REPLY = lazy_re(lambda: rf"^\W*{either(_words().reply)}\b", re.IGNORECASE)
 _TABLE = lazy_re(lambda: rf"\b{either(_words().table)}\b", re.IGNORECASE)
 _SHOW = lazy_re(lambda: rf"\b{either(_words().show)}\b", re.IGNORECASE)
@@ -205,7 +201,7 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
             continue
         made = _made(cue, found, sentence, following)
         # A cue that needs the next sentence and lacks it rules out the cues after it.
-        if made is not None or (cue.row.point and not cue.row.next):
+        if made is not None or cue.row.point:
             return made
     return None
 
@@ -292,8 +288,7 @@ def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, fol
     text = sentence.text
     with_next = f"{text} {following}".strip()
     if cue.row.point:
-        fits = re.search(cue.row.next, following, re.IGNORECASE) if cue.row.next else len(about(following)) >= 2
-        enough = fits and "?" not in following
+        enough = len(about(following)) >= 2 and "?" not in following
         return clip(with_next, MAX_CHARACTERS) if enough else None
     rest = text[: found.start()] + " " + text[found.end() :]
     named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
@@ -369,7 +364,7 @@ ENOUGH = 0.5
 """Share of a thread's content words that must recur where it ends."""
 
 CLOSE = 30
-"""Characters after a name within which somebody's fate or place is looked for."""
+"""Characters after a name within which somebody's fate is looked for."""
 ALONE = 1_500
 """Messages within which an ending may resolve the speaker's only thread of its kind."""
 TOGETHER = 5_000
@@ -448,7 +443,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
         else:
             out += _which(end, sentence, found.span(), theirs)
     told = _TellsOf(sentence)
-    return [*out, *(each for each in earlier if told.does(each) or told.reveals(each))]
+    return [*out, *(each for each in earlier if told.does(each))]
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
@@ -555,15 +550,6 @@ class _TellsOf:
                 return True
         return False
 
-    def reveals(self, each: KnownThread) -> bool:
-        """Whether it reveals a secret or a lie to the person it was kept from."""
-        if each.thread.kind not in ("secret", "lie") or not each.whom or not _named(self.voiced.speaker) & each.who:
-            return False
-        shared = (each.about & self.about) - each.people
-        told = len(shared) >= 2 and len(shared) >= ENOUGH * len(each.about - each.people)
-        hears = self.here | _named(self.voiced.hearer)
-        return told and bool(each.whom & hears) and not _undone(self.text, len(self.text) // 2)
-
 
 def _undone(text: str, place: int) -> bool:
     """Whether the clause that leads to `place` is only intended, wished or negated."""
@@ -577,22 +563,18 @@ def answers(text: str, question: KnownThread) -> bool:
     if "?" in text or not question.names <= said:
         return False
     if _FATES.search(question.thread.text):
-        return _said_of(_FATE, text, question)
-    if _PLACES.search(question.thread.text):
-        return _said_of(_PLACE, text, question)
-    if _WHY.search(question.thread.text) and not _REASON.search(text):
-        return False
+        return _tells_fate(text, question)
     shared = question.about & about(text)
     return len(shared) >= 2 and 3 * len(shared) >= 2 * len(question.about) and bool(_ANSWERS.search(text))
 
 
-def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
-    """Whether `words` match shortly after a name of the question."""
+def _tells_fate(text: str, question: KnownThread) -> bool:
+    """Whether a fate is told shortly after a name of the question."""
     if _MAY_BE.search(text):
         return False
     low = text.lower()
     ends = [place + len(name) for name in question.names if (place := low.find(name)) >= 0]
-    return any(words.search(text, end, end + CLOSE) for end in ends)
+    return any(_FATE.search(text, end, end + CLOSE) for end in ends)
 
 
 def _which(
