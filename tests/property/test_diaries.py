@@ -12,7 +12,7 @@ from tests.unit.runs import material, quarters
 
 from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.lessons.attempts import LED_NOWHERE, read_tasks
+from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import project_of
 from ireneo.lessons.write_diary import allowance, render_diary, write_diary
 from ireneo.log.message import Call, Draft, Result, Text
@@ -130,11 +130,10 @@ def test_tasks_hold_every_call_once_and_cost_what_the_run_cost(drafts: list[Draf
         call.id for message in run.messages for call in message.draft.calls
     ]
     for task in tasks:
-        assert task.lost.tokens <= task.cost.tokens + len(task.steps)
         tried = [step.call.id for attempt in task.attempts for step in attempt.steps]
         assert len(tried) == len(set(tried))
         for attempt in task.attempts:
-            if attempt.outcome in LED_NOWHERE - {"undone"}:
+            if attempt.outcome in ("failed", "replaced", "abandoned"):
                 assert attempt.step.failed_itself
 
 

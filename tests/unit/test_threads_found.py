@@ -129,6 +129,8 @@ def test_a_line_opens_a_thread(text: str, kind: str, who: str, whom: str) -> Non
         "What do you want to do?",
         "Where did it go?",
         "Why don't we go left?",
+        "She said not a word to Anselm, though she was cold.",
+        "But the truth is, there are a lot of people in Orm.",
     ],
 )
 def test_what_only_looks_like_one_opens_nothing(text: str) -> None:

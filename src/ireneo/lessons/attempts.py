@@ -369,8 +369,6 @@ def _words(command: str) -> set[str]:
 Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "open"]
 """worked: it succeeded; failed: it failed, and may have succeeded later; replaced: another way was taken; abandoned: it
 was given up; undone: it succeeded and was reverted; open: unknown (an unchecked change, a failure at the end)."""
-LED_NOWHERE = frozenset({"failed", "replaced", "abandoned", "undone"})
-"""The outcomes whose cost was wasted."""
 
 _TIDIES = lazy_re(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
 _NOTES = lazy_re(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
@@ -406,11 +404,6 @@ class Attempt(Struct, frozen=True, kw_only=True):
         """Its calls, in order."""
         return (*self.changed, self.step)
 
-    @property
-    def sources(self) -> tuple[MessageId, ...]:
-        """The messages that contain its calls."""
-        return tuple(dict.fromkeys(source for step in self.steps for source in step.sources))
-
 
 class Task(Struct, frozen=True, kw_only=True):
     """A goal, and what was done for it."""
@@ -430,11 +423,6 @@ class Task(Struct, frozen=True, kw_only=True):
         """The last check, if it passed."""
         checks = [step for step in self.steps if step.action.kind == "check" and step.result is not None]
         return checks[-1] if checks and not checks[-1].failed else None
-
-    @property
-    def lost(self) -> Cost:
-        """The cost of the attempts that led nowhere."""
-        return sum_costs(attempt.cost for attempt in self.attempts if attempt.outcome in LED_NOWHERE)
 
 
 def read_tasks(material: RunMaterial) -> tuple[Task, ...]:

@@ -190,11 +190,6 @@ def source_depth(depth: int, story: StorySettings) -> int:
     return below
 
 
-def retellings(depth: int, story: StorySettings) -> int:
-    """Return how many times a message under a summary of `depth` was retold at most."""
-    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, story), story)
-
-
 RUNNING_WORDS = 250
 """Most words of a running summary."""
 MAX_LIFTS = 24
