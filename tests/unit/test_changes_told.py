@@ -50,6 +50,17 @@ ENDED = (
     ("Ich hab einen Gips am Fuß.", "Der Gips ist ab!"),
     ("Wir haben zwei Katzen.", "Seit gestern sind es drei Katzen."),
     ("Ich rauche eine Schachtel am Tag.", "Seit Ostern rauche ich nicht mehr."),
+    ("They put me on the 6 to 2 shift.", "No more 6 to 2 from March."),
+    ("I do aikido on Tuesdays and Fridays.", "My shoulder hurts, so aikido only on Fridays."),
+    ("Mara is my girlfriend since May.", "Mara and I split up, it's fine."),
+    ("Jon and I have broken up.", "We are back together, Jon and me."),
+    ("I'm staying at my sister's because of the leak.", "Home at last, in my own bed."),
+    ("My visa is still pending.", "The visa came through, granted yesterday."),
+    ("I have a fern in the kitchen.", "The fern didn't survive the winter."),
+    ("Unsere Miete ist 980 kalt.", "Die Miete ist hier 1120."),
+    ("Ich wiege 92 Kilo.", "Meine Waage sagt 85 heute."),
+    ("Am Mittwuch hani immer Blasmusig z Thun, das isch schön.", "D Blasmusig hani ufgä, ich ha kei Zit meh."),
+    ("Mein Freund Jonas hilft mir beim Streichen.", "Jonas und ich haben Schluss gemacht."),
 )
 
 STANDS = (
@@ -93,6 +104,11 @@ STANDS = (
     ("I'm an electrician.", "Drove to a job in Walton and nobody was home."),
     ("Lost to a boy of eleven at draughts. Monday nights it is, at the Crown.", "Eleven days since the fall, Friday."),
     ("Wir haben den Kater Mohr und die Ziegen Ute und Berta.", "Der Kater will nur noch hinten raus."),
+    ("I do aikido on Tuesdays and Fridays.", "We only meet on Fridays for cards."),
+    ("My girlfriend Mara rides.", "My sister split up with her boyfriend."),
+    ("I weigh 84 kilos.", "I bought 20 kilos of flour, my trolley broke."),
+    ("I weigh 84 kilos.", "My niece weighs 12 kilos."),
+    ("My swimming is at 7 on Mondays.", "No more 7 to 3 at the depot for my brother."),
     ("Der Garten ist zu groß, aber raus geh ich gern.", "Geh mir weg mit Kümmel."),
 )
 

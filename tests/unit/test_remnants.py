@@ -30,6 +30,10 @@ LEFT = [
 WHOLE = [
     ("On 2 May 2026 the user said: “my ute is a Hilux, 2008, rego runs out 30 June”", "I sold the Hilux"),
     ("The user has a hamster called Gus, who bites everybody.", "Gus died last night"),
+    (
+        "On 2 May 2026 the user said: “so now I go by bicycle, a Brompton I got from a friend”",
+        "someone stole the Brompton",
+    ),
     ("On 2 May 2026 the user said: “physio on Wednesdays”", "physio is over"),
     ("On 2 May 2026 the user said: “chess and judo”", "gave up the trumpet"),
 ]

@@ -112,6 +112,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     # none, a pattern of `tells_of` together with one of `fresh`
     changes_of: Map = field(default_factory=dict)
     tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which it is
+    # By a measure of one's life that is told anew whenever it changes, patterns of it with its figure
+    series: Map = field(default_factory=dict)
+    only: Row = ()  # Anywhere: of several times or days it is this one alone
     # Words for the same measure of things of one's life, blanks between, besides the units of `numbers`
     measures: Row = ()
     often: Row = ()  # Anywhere: a frequency or share of time

@@ -39,6 +39,8 @@ class Words(Topic, frozen=True, kw_only=True):
     no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
     inflected: Row = ()  # Endings of words before a noun
     signs: Row = ()  # Anywhere in a sentence: it is in this language
+    dialect: Map = {}  # By a word, how it is said and written in dialects of the language
+    participles: Map = {}  # By a beginning of a word, what stands in its place in a participle of a dialect
 
 
 class Grammar(Topic, frozen=True, kw_only=True):

@@ -193,6 +193,31 @@ def language_of_sentence(text: str) -> str:
     return best if counts[best] > max(counts["en"], 1) else "en"
 
 
+@lru_cache(2_048)
+def in_standard(text: str) -> str:
+    """A German text with the dialect forms of common words as they are written elsewhere, to be compared by rules."""
+    if language_of_sentence(text) != "de":
+        return text
+    known, beginnings = _dialect(), of_language(Words, "de").participles
+
+    def standard(found: re.Match[str]) -> str:
+        low = found[0].lower()
+        if low in known:
+            return known[low]
+        begin = next((each for each in beginnings if low.startswith(each)), "")
+        if begin and low not in _stop_words()["de"] and low.endswith(("t", "en")):
+            return beginnings[begin][0] + low.removeprefix(begin)
+        return found[0]
+
+    return _LETTERS.sub(standard, text)
+
+
+@from_data
+def _dialect() -> dict[str, str]:
+    rows = of_language(Words, "de").dialect
+    return {form.lower(): word for word, forms in rows.items() for form in forms}
+
+
 def writes_nouns_large(text: str) -> bool:
     """Whether `text` is in a language that capitalises all nouns, such as German."""
     words = letters(text.lower())

@@ -8,7 +8,7 @@ for somebody's relatives, friends and pets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
@@ -109,6 +109,11 @@ def cues(language: str) -> FactCues:
 def all_cues() -> Mapping[str, FactCues]:
     """By language, those of each that has some."""
     return {code: FactCues(known) for code in LANGUAGES if (known := of_language(Facts, code)).says}
+
+
+def each_of(cue: str) -> Iterator[re.Pattern[str]]:
+    """All patterns of a cue that are searched one by one, in all languages."""
+    return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
 def says(cue: str, text: str) -> bool:

@@ -215,7 +215,7 @@ def _by_authority(text: str, rows: FactCues) -> str:
 def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
     """Whether a clause is what another says, whom one needn't believe; what hangs on it in the next one is marked."""
     piece = pieces[at]
-    if rows.rules.match(piece) or rows.authority.match(piece):
+    if rows.rules.match(piece) or any(rows.authority.match(part) for part in piece.split(", ")):
         return False
     said_by = rows.reported.search(piece)
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:

@@ -15,10 +15,22 @@ from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Numbers, Times, Words
-from ireneo.language.words import sentences, terms, writes_nouns_large
-from ireneo.memories.cues import all_cues, and_words, says
+from ireneo.language.topics import Times, Words
+from ireneo.language.words import in_standard, sentences, terms, writes_nouns_large
+from ireneo.memories.cues import all_cues, and_words, each_of, says
 from ireneo.memories.facts import holding_of
+from ireneo.memories.figures import (
+    APART,
+    SIDE,
+    WEEKDAY,
+    figures,
+    is_measure,
+    is_when,
+    months,
+    numbers_in,
+    series,
+    units,
+)
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
     Clause,
@@ -30,7 +42,6 @@ from ireneo.memories.rivals import (
     is_of_having,
     renewed_things,
     switched,
-    with_digits,
     without_owner,
 )
 from ireneo.patterns import lazy_re
@@ -41,22 +52,9 @@ _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """Several names in a row."""
-_FIGURE = lazy_re(
-    lambda: (
-        r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
-        rf"|\b\d{{1,2}} {either(topic(Phrasing).clock)}\b)"
-        r"|(?P<money>[$€£] ?\d[\d.,]*)"
-        r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)"
-        rf"(?P<nth>{either(topic(Phrasing).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
-    ),
-    re.I,
-)
 _NUMBERED = lazy_re(
     lambda: rf"^(?:{either(topic(Phrasing).definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I
 )
-_APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
-_PRESSURE = "pressure"
-_NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
@@ -79,13 +77,15 @@ _ALIKE = 0.8
 
 def says_of_change(text: str) -> bool:
     """Whether a text says that something has ended or changed."""
+    text = in_standard(text)
     if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back")):
         return True
-    return any(pattern.search(text) for pattern in _each("over_what"))
+    return any(pattern.search(text) for pattern in each_of("over_what"))
 
 
 def may_change(text: str) -> bool:
     """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
+    text = in_standard(text)
     if says_of_change(text) or figures(text) or counts_of(text) or says("reached", text) or says("recovered", text):
         return True
     return any(changes.search(text) for _, changes, _ in _things())
@@ -111,14 +111,22 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
         found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
     if not draft.against:
-        found |= {each.id: each for each in _switched_from(words_of(draft.text), held)}
+        found |= {each.id: each for each in _switched_from(heard(draft.text), held)}
     held = [each for each in held if not _same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
     found |= {
-        each.id: each for each in (*reader.over(), *reader.other(), *reader.related(), *reader.anew(), *reader.rivals())
+        each.id: each
+        for each in (
+            *reader.over(),
+            *reader.other(),
+            *reader.measured(),
+            *reader.related(),
+            *reader.anew(),
+            *reader.rivals(),
+        )
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
@@ -127,7 +135,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
     """The only memory of a thing of the same kind that somebody used, if they switched to another one."""
     now = None if says("besides", words) else switched(words)
-    used = [each for each in held if has_of_a_kind(words_of(each.text), now)] if now else []
+    used = [each for each in held if has_of_a_kind(heard(each.text), now)] if now else []
     return used if len(used) == 1 else []
 
 
@@ -138,7 +146,7 @@ def _may_end(record: Record) -> bool:
 
 def _is_passing(text: str) -> bool:
     """Whether a text is about something temporary."""
-    return says("passing", words_of(text))
+    return says("passing", heard(text))
 
 
 class _ChangeReader:
@@ -147,7 +155,7 @@ class _ChangeReader:
     def __init__(self, draft: MemoryDraft, held: Sequence[Record], often: Mapping[str, int]) -> None:
         self.draft = draft
         self.often = often
-        self.words = words_of(draft.text)
+        self.words = heard(draft.text)
         self.said = telling(draft.text) - set(terms(draft.subject))
         self.names = _names(self.words)
         self.joins = writes_nouns_large(self.words)
@@ -160,6 +168,7 @@ class _ChangeReader:
         self.moves = says("moves", self.words)
         self.besides = says("besides", self.words)
         self.fresh = says("fresh", self.words)
+        self.only = says("only", self.words)
 
     def rivals(self) -> Iterator[Record]:
         """Memories that can't be true together with the statement."""
@@ -175,7 +184,7 @@ class _ChangeReader:
         for each, words in self.held:
             if not self._same_persons(each) or not self._may_be_meant(each, self.said & words):
                 continue
-            if self._is_rival(each, words_of(each.text)) or self._is_overtaken(words_of(each.text), words):
+            if self._is_rival(each, heard(each.text)) or self._is_overtaken(heard(each.text), words):
                 yield each
 
     def _is_rival(self, record: Record, text: str) -> bool:
@@ -189,7 +198,7 @@ class _ChangeReader:
 
     def _is_clause_rival(self, record: Record) -> bool:
         """Whether a memory states the same activity elsewhere."""
-        before = clause_of(words_of(record.text), telling) if self.clause else None
+        before = clause_of(heard(record.text), telling) if self.clause else None
         return bool(self.clause and before and are_rivals(self.clause, before, self.persons | _beings()))
 
     def _is_overtaken(self, text: str, words: set[str]) -> bool:
@@ -202,7 +211,7 @@ class _ChangeReader:
 
     def _in_another_month(self, text: str, words: set[str]) -> bool:
         """Whether a memory places the same thing in another month."""
-        mine, theirs = (set(terms(each)) & _months() for each in (self.words, text))
+        mine, theirs = (set(terms(each)) & months() for each in (self.words, text))
         if not mine or not theirs or mine & theirs:
             return False
         return self._rare(words)
@@ -227,6 +236,9 @@ class _ChangeReader:
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
+        for times in times_over(self.words):
+            same = [each for each, _ in self.held if _has_times(each, times) and not self._of_others(each, set())]
+            yield from same if len(same) <= 2 else ()
         if says("over_it", self.words) and self.held and not self.names and not _beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
@@ -273,17 +285,17 @@ class _ChangeReader:
             return
         found = []
         for each, words in self.held:
-            theirs = figures(_newest_part(words_of(each.text)))
-            differ = [kind for kind in told.keys() & theirs.keys() if not told[kind] & theirs[kind]]
+            theirs = figures(_newest_part(heard(each.text)))
+            differ = [kind for kind in told.keys() & theirs.keys() if self._is_other(kind, told[kind], theirs[kind])]
             if not differ and "" in told and self.changed:
                 # "Upped to 100" has the measure of what it was before.
-                differ = [kind for kind in theirs if _is_measure(kind)][:1]
+                differ = [kind for kind in theirs if is_measure(kind)][:1]
             # On Tuesdays all the same, but weekly now.
-            loose = (_SIDE, _APART, *([_WEEKDAY] if {"often", "clock"} & set(differ) else []))
+            loose = (SIDE, APART, *([WEEKDAY] if {"often", "clock"} & set(differ) else []))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
             if not differ or agree:
                 continue
-            if any(kind.startswith(_APART) for kind in differ) and self._same_adults(each):
+            if any(kind.startswith(APART) for kind in differ) and self._same_adults(each):
                 found.append(each)
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
@@ -291,30 +303,46 @@ class _ChangeReader:
             named = bool(shared & (_names(self.words) | _names(each.text)))
             if not shared or not self._may_be_meant(each, shared) or (self.besides and not (named or self.changed)):
                 continue
-            plain = any(_is_measure(kind) or kind.startswith(_SIDE) for kind in differ)
+            plain = any(is_measure(kind) or kind.startswith(SIDE) for kind in differ)
             if not self._same_beings(each, few=len(shared) == 1) or self._is_place_of(each, shared):
                 continue
-            if len(shared) >= 2 or self.changed or plain or (named and each.subject == self.draft.subject):
+            narrowed = any(told[kind] < theirs[kind] for kind in differ)
+            if len(shared) >= 2 or self.changed or plain or narrowed or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
             yield from found
         yield from self._measured_anew(told)
 
+    def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
+        """Whether a statement gives other values than a memory, or says that of its days only some are left."""
+        if kind.startswith(WEEKDAY) and self.only and told < theirs:
+            return True
+        return not told & theirs
+
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
         """The only memory of the same measure, if a sentence states just a figure: "79 kilos this morning"."""
-        for sentence in sentences(self.words, small_opens=True) if any(_is_measure(kind) for kind in told) else ():
+        for sentence in sentences(self.words, small_opens=True) if any(is_measure(kind) for kind in told) else ():
             mine = figures(sentence)
-            kinds = {kind for kind in mine if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
-            if len(kinds) != 1 or telling(sentence) - _units().keys():
+            kinds = {kind for kind in mine if is_measure(kind) and not kind.startswith((SIDE, APART))}
+            if len(kinds) != 1 or telling(sentence) - units().keys():
                 continue
             (kind,) = kinds
             same = [
                 each
                 for each, _ in self.held
-                if self._same_persons(each) and mine[kind] != figures(words_of(each.text)).get(kind, mine[kind])
+                if self._same_persons(each) and mine[kind] != figures(heard(each.text)).get(kind, mine[kind])
             ]
             if len(same) == 1:
                 yield same[0]
+
+    def measured(self) -> Iterator[Record]:
+        """Memories with another figure of a measure of one's life, of which the newest counts."""
+        for pattern in series():
+            own = pattern.search(self.words)
+            for each, _ in self.held if own else ():
+                told = pattern.search(heard(each.text))
+                if told and own and self._same_persons(each) and not numbers_in(told[0]) & numbers_in(own[0]):
+                    yield each
 
     def anew(self) -> Iterator[Record]:
         """Memories of a home, a job and the like, if the statement tells of another one."""
@@ -329,12 +357,14 @@ class _ChangeReader:
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
                 continue
             for each, _ in self.held:
-                words, apart = words_of(each.text), each.subject and self.draft.subject != each.subject
+                words, apart = heard(each.text), each.subject and self.draft.subject != each.subject
                 told = tells.search(words) if not each.attribute else None
                 if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):
                     continue
-                same = self._are_same(
-                    *(_one_of_us(text) for text in (self.words[: own.start()], words[: told.start() if told else 0]))
+                mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
+                same = self._are_same(_one_of_us(mine), _one_of_us(theirs)) or (
+                    # "Mara and I": it is of her whom the memory calls somebody of the speaker's.
+                    says("joint", mine) and self._are_same(self.words, theirs)
                 )
                 if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
                     yield each
@@ -346,22 +376,22 @@ class _ChangeReader:
         ill = [
             each
             for each, _ in self.held
-            if says("ailments", words_of(each.text))
-            and self._are_same(_one_of_us(self.words), _one_of_us(words_of(each.text)))
+            if says("ailments", heard(each.text))
+            and self._are_same(_one_of_us(self.words), _one_of_us(heard(each.text)))
         ]
         if len(ill) == 1:
             yield ill[0]
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
         """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
-        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
+        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, heard(record.text)))
         if mine and theirs:
             return bool(mine & theirs)
         return mine == theirs or not few or not self._begins_with(mine or theirs, record)
 
     def _of_others(self, record: Record, hit: set[str]) -> bool:
         """Whether statement and memory are about different people or animals, and share no name."""
-        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
+        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, heard(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
 
     def _is_place_of(self, record: Record, shared: set[str]) -> bool:
@@ -369,24 +399,24 @@ class _ChangeReader:
         first = self.words.split(" ", 1)[0]
         if not first[:1].isupper() or not first.endswith(("'s", "’s")) or set(terms(first)) != shared:
             return False
-        before = clause_of(words_of(record.text), telling)
+        before = clause_of(heard(record.text), telling)
         return before is not None and not before.subject & shared
 
     def _begins_with(self, beings: set[str], record: Record) -> bool:
         """Whether one of both is about a relative or animal, and the other about the speaker."""
-        subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, words_of(record.text))]
+        subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, heard(record.text))]
         return any({_synonyms().get(term, term) for term in each} & beings for each in subjects)
 
     def _same_adults(self, record: Record) -> bool:
         """Whether a memory is about the same people, not counting children."""
-        persons, words = _persons() | self.persons, words_of(record.text)
+        persons, words = _persons() | self.persons, heard(record.text)
         mine, theirs = (_beings_in(text, self.persons) for text in (self.words, words))
         same = persons & set(terms(self.words)) == persons & set(terms(words))
         return same and (not mine or not theirs or bool(mine & theirs))
 
     def _same_persons(self, record: Record) -> bool:
         """Whether a memory is about the same people."""
-        return self._are_same(self.words, words_of(record.text))
+        return self._are_same(self.words, heard(record.text))
 
     def _are_same(self, one: str, other: str) -> bool:
         """Whether two texts are about the same people: "Kofi" and "my friend Kofi", not "my cousin Ben" and Tara."""
@@ -410,7 +440,7 @@ class _ChangeReader:
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
-            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(words_of(each.text))
+            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(heard(each.text))
             least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
                 found.append(each)
@@ -419,7 +449,7 @@ class _ChangeReader:
 
     def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
         """Whether a memory may be about the statement's subject."""
-        mine, theirs = (_NUMBERED.match(words_of(text)) for text in (self.words, record.text))
+        mine, theirs = (_NUMBERED.match(heard(text)) for text in (self.words, record.text))
         if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
             # Gate 2 is another one than gate 3.
             return False
@@ -439,7 +469,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
     Cached, since each statement is compared with the same memories.
     """
     told = []
-    for pattern in _each("over_what"):
+    for pattern in each_of("over_what"):
         for found in pattern.finditer(words):
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
@@ -449,6 +479,26 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
                 told.append((frozenset(named), gone, says("back", again)))
     return tuple(told)
+
+
+@lru_cache(512)
+def times_over(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
+    """The days and times of each phrase that is said to have ended: "no more 7 to 3", "not Thursdays any more"."""
+    phrases = (
+        found["what"]
+        for pattern in each_of("over_what")
+        if "what" in pattern.groupindex
+        for found in pattern.finditer(words)
+    )
+    told = ({kind: each for kind, each in figures(phrase).items() if is_when(kind, each)} for phrase in phrases)
+    return tuple(each for each in told if each)
+
+
+def _has_times(record: Record, times: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a memory has these days or times, and says of no end."""
+    text = heard(record.text)
+    theirs = figures(text)
+    return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not says("ends", text)
 
 
 def _phrase(text: str, *, before: bool) -> set[str]:
@@ -497,7 +547,7 @@ def is_part(one: str, other: str) -> bool:
 
 def _speaks_of(record: Record, hit: set[str]) -> bool:
     """Whether the shared terms only name the memory's subject."""
-    text = words_of(record.text)
+    text = heard(record.text)
     first, _, rest = text[without_owner(text) :].partition(" ")
     if set(terms(first)) & _beings():
         # "My friend Mia", "my brother".
@@ -513,26 +563,21 @@ def is_name_of(record: Record) -> bool:
 
 def _says_over(text: str) -> bool:
     """Whether a memory itself says that something has ended."""
-    return says("ends", words_of(text))
+    return says("ends", heard(text))
 
 
 def _says_over_of(record: Record, hit: set[str]) -> bool:
     """Whether a memory itself says that this has ended."""
-    text = words_of(record.text)
+    text = heard(record.text)
     return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
 
 
 def _is_work_at(record: Record, hit: set[str]) -> bool:
     """Whether a memory says that somebody works at a place."""
-    text = words_of(record.text)
+    text = heard(record.text)
     placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
     work = (tells for thing, _, tells in _things() if thing == "job")
     return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
-
-
-def _is_measure(kind: str) -> bool:
-    """Whether figures of a kind are measurements, and no times."""
-    return bool(kind) and kind not in _NO_MEASURE and " " not in kind
 
 
 def _newest_part(text: str) -> str:
@@ -545,46 +590,9 @@ _CALLED = lazy_re(
 )
 _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
-_BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
-_YEAR = lazy_re(r"(?:19|20)\d\d")
-_OVER = lazy_re(lambda: rf"\b(\d{{2,3}}) ?(?:{either(topic(Phrasing).over)}|/) ?(\d{{2,3}})\b", re.I)
 _IN = lazy_re(r"\bin (\w+)", re.I)
 _EMPLOYED = lazy_re(lambda: rf"\b{either(topic(Phrasing).employed)} ", re.I)
 _FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
-
-
-@lru_cache(512)
-def figures(text: str) -> Mapping[str, frozenset[str]]:
-    """The figures, days and opposites in a text, by what they measure.
-
-    Cached, since each statement is compared with the same memories.
-    """
-    found, text = dict[str, set[str]](), with_digits(text, _units())
-    told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
-    told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
-    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
-    told += [("often", each[0]) for cue in all_cues().values() for each in cue.often.finditer(text)]
-    told += [("clock", each["clock"]) for pattern in _each("clocks") for each in pattern.finditer(text)]
-    told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in _each("grades") for each in pattern.finditer(text)]
-    for kind, value in told:
-        found.setdefault(kind.casefold(), set()).add(value.casefold())
-    return {kind: frozenset(values) for kind, values in found.items()}
-
-
-def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
-    """What a figure measures, and its value; None for a year."""
-    if figure["clock"]:
-        return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
-    if figure["money"]:
-        return "money", figure["money"].strip("$€£ .,")
-    unit = next(iter(terms(figure["unit"] or "")), "")
-    if unit in _months():
-        return "date", f"{figure['number']} {unit}"
-    if figure["nth"]:
-        return "date", figure["number"]
-    if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
-        return None
-    return _units().get(unit, ""), figure["number"]
 
 
 def _is_time(text: str) -> bool:
@@ -599,8 +607,8 @@ def _same_slot(record: Record, draft: MemoryDraft) -> bool:
 
 def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory gives another number for the same things than a later statement."""
-    now, before = (counts_of(words_of(each.text)) for each in (draft, record))
-    if says("besides", words_of(draft.text)):
+    now, before = (counts_of(heard(each.text)) for each in (draft, record))
+    if says("besides", heard(draft.text)):
         return False
     return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
 
@@ -618,18 +626,23 @@ def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory gives somebody's job at another employer."""
     if record.attribute != "job" or record.subject != draft.subject or draft.value in record.text:
         return False
-    return bool(_EMPLOYED.search(words_of(record.text)))
+    return bool(_EMPLOYED.search(heard(record.text)))
 
 
 def _names(text: str) -> set[str]:
     """The capitalised words of a memory, except at the beginning of a sentence."""
-    return {term for found in _LARGE.finditer(words_of(text)) for term in terms(found[0])}
+    return {term for found in _LARGE.finditer(heard(text)) for term in terms(found[0])}
 
 
 def words_of(text: str) -> str:
     """A memory's own words: only what is quoted, if it quotes the user."""
     found = _FRAME.search(text)
     return found["words"] if found else text
+
+
+def heard(text: str) -> str:
+    """A memory's own words as rules compare them, without the forms of dialects."""
+    return in_standard(words_of(text))
 
 
 def lasted(record: Record) -> bool:
@@ -639,7 +652,7 @@ def lasted(record: Record) -> bool:
 
 def telling(text: str) -> set[str]:
     """The words that distinguish a memory from others: no times and no common words."""
-    return {term for term in terms(words_of(text)) if term not in _plain_words() and not term.isdigit()}
+    return {term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit()}
 
 
 @from_data
@@ -654,35 +667,6 @@ def _plain_words() -> frozenset[str]:
 @from_data
 def _phrase_ends() -> frozenset[str]:
     return frozenset(word for code in LANGUAGES for word in of_language(Facts, code).phrase_ends)
-
-
-@from_data
-def _months() -> frozenset[str]:
-    return frozenset(term for word in month_numbers() for term in terms(word))
-
-
-@from_data
-def _units() -> dict[str, str]:
-    """Units by the terms that name them."""
-    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
-    names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
-    measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
-    names += [(group.split()[0], word) for group in measures for word in group.split()]
-    return {term: unit for unit, word in names for term in terms(word)}
-
-
-@from_data
-def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
-    """By a term, the groups of weekdays or opposites it belongs to, and which member it is."""
-    groups = [(_SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
-    groups += [(_APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
-    kinds: dict[str, tuple[tuple[str, str], ...]] = {}
-    for number, (kind, group) in enumerate([*groups, (_WEEKDAY, list(weekday_numbers()))]):
-        for same in group:
-            first, *others = same.split("=")
-            for term in {term for word in (first, *others) for term in terms(word)}:
-                kinds[term] = (*kinds.get(term, ()), (f"{kind} {number}", first))
-    return kinds
 
 
 @from_data
@@ -747,11 +731,6 @@ def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
     if holding_of(draft.attribute) == "one":
         return [each for each in values if each.value != draft.value]
     return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
-
-
-def _each(cue: str) -> Iterator[re.Pattern[str]]:
-    """All patterns of a cue that are searched one by one, in all languages."""
-    return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
 @from_data

@@ -15,11 +15,12 @@ from ireneo.language.moments import Moment, dated, moments
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
-from ireneo.language.words import language_of_sentence
-from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
+from ireneo.language.words import in_standard, language_of_sentence
+from ireneo.memories.cues import and_words, cues, no_names, not_german, relations, says
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.endings import figures, says_of_change, telling, words_of
+from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
+from ireneo.memories.figures import figures
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     SHORT,
@@ -31,6 +32,7 @@ from ireneo.memories.quoting import (
     opened,
     quotation,
     speaks_of_somebody,
+    without_rest,
 )
 from ireneo.memories.record import Kind, Record
 from ireneo.patterns import lazy_re
@@ -42,8 +44,6 @@ _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _EDGES = " .!,;…"
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
-_SHORT_REMARK = 3
-"""Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
 _TELLING_FRAGMENT = 4
 """Words from which on a piece without a verb tells something that has a name in it."""
 _TELLING_ENDING = 2
@@ -119,9 +119,10 @@ def said_facts(
     answer = answer_in(text, asked) if asked and at else ""
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
+        spoken = replace(statement, text=in_standard(statement.text))
         facts = [
             replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
-            for fact in reader.facts(statement)
+            for fact in (_as_said(each, spoken.text, statement.text) for each in reader.facts(spoken))
         ]
         news = [fact for fact in facts if not fact.against]
         goes = (not news or is_verbless(said)) and goes_on(said)
@@ -148,6 +149,13 @@ def said_facts(
         fact = _answer(answer, asked, reader)
         found = {_key_of(fact): fact, **found}
     return list(found.values())[:MOST]
+
+
+def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:
+    """A fact in the words in which it was said, where it was read without the forms of a dialect."""
+    if standard == said:
+        return fact
+    return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
 
 
 def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
@@ -208,18 +216,6 @@ class _Quoted(Struct, frozen=True, kw_only=True):
 def _is_quoted(fact: SaidFact, statement: Statement) -> bool:
     """Whether a fact is an event in the words of a statement."""
     return fact.kind == "episodic" and not (fact.attribute or fact.against) and words_of(fact.text) == statement.text
-
-
-def _without_rest(text: str, value: str, language: str) -> str:
-    """A statement of a value without a longer remark behind it: "is vegan by the way, I know, honey, let's not"."""
-    start = text.find(value) + len(value)
-    if value not in text:
-        return text
-    found = cues(language).trails.search(text, start)
-    comma = text.find(", ", start)
-    ends = [found.start()] if found else []
-    ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
-    return f"{text[: min(ends)]}." if ends else text
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
@@ -327,10 +323,15 @@ class _FactReader:
         brief = brief and not (said and said.subject and said.verb.split()[-1] not in light and telling(said.rest))
         if kind and (kind == "episodic" or not brief):
             yield self._as_event(statement, self._kept(statement, kind, said), said)
-        elif says_of_change(statement.text):
+        elif says_of_change(statement.text) or says("reached", statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
             rows, words = cues(statement.language), statement.text
-            much = len(telling(words)) >= _TELLING_ENDING and not statement.made_up and not rows.limits.search(words)
+            much = (
+                says_of_change(words)
+                and len(telling(words)) >= _TELLING_ENDING
+                and not statement.made_up
+                and not rows.limits.search(words)
+            )
             much = much and not rows.address.search(words) and not rows.refers.match(words)
             kept = self._kept(statement, "episodic", said)
             yield replace(kept, text=self.quoted(statement), at=self.at, against=not much)
@@ -640,7 +641,7 @@ class _FactReader:
         elif whole and whole in text:
             text = text.replace(whole, value)
         elif text != self.quoted(statement):
-            text = _without_rest(text, value, statement.language)
+            text = without_rest(text, value, statement.language)
         return SaidFact(
             text=text,
             quote=statement.text,

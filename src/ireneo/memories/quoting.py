@@ -30,6 +30,8 @@ _LONGEST_PIECE = 14
 """Words of a piece that goes on with what stands before it, at the most."""
 SHORT = 5
 """Words from which on a statement says something without the sentences around it."""
+_SHORT_REMARK = 3
+"""Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
@@ -81,6 +83,18 @@ def opened(said: Statement, *, answers: bool = False) -> str:
 
 def _tells(text: str) -> bool:
     return bool(telling(text) or _FIGURE.search(text))
+
+
+def without_rest(text: str, value: str, language: str) -> str:
+    """A statement of a value without a longer remark behind it: "is vegan by the way, I know, honey, let's not"."""
+    start = text.find(value) + len(value)
+    if value not in text:
+        return text
+    found = cues(language).trails.search(text, start)
+    comma = text.find(", ", start)
+    ends = [found.start()] if found else []
+    ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
+    return f"{text[: min(ends)]}." if ends else text
 
 
 def goes_on(said: Statement) -> bool:

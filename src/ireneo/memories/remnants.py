@@ -14,7 +14,8 @@ from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import and_words, clause_words, says
-from ireneo.memories.endings import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
+from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over, telling, words_of
+from ireneo.memories.figures import figures
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
@@ -99,6 +100,9 @@ def _without_piece(own: str, over: set[str]) -> str | None:
     cuts = [0, *(found.end() for found in _PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
+    if len(pieces) > 1 and gone[-1] and pieces[-2].endswith(", ") and _names_again().match(pieces[-1]):
+        # "By bicycle, a Brompton that I got": both are the same thing.
+        gone[-2] = True
     if all(gone) or not any(gone) or (gone[0] and len(pieces[0].split()) > _SHORT):
         # What stands first says mostly what is said of all.
         return None
@@ -111,6 +115,12 @@ def _without_piece(own: str, over: set[str]) -> str | None:
             kept.append(f"{_LEFT_OUT} ")
     left = _END_LEFT_OUT.sub("", "".join(kept).strip()).rstrip(" ,;:")
     return left if telling(left) else None
+
+
+@from_data
+def _names_again() -> re.Pattern[str]:
+    """A pattern for the beginning of a piece that says what the one before it is: an article and several words."""
+    return lazy_re(rf"(?:{either(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)
 
 
 @from_data

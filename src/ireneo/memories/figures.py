@@ -1,0 +1,124 @@
+"""The figures, days and opposites of a statement, by what they measure, so that two statements can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from functools import lru_cache
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.times import month_numbers, weekday_numbers
+from ireneo.language.topics import Numbers
+from ireneo.language.words import terms
+from ireneo.memories.cues import all_cues, each_of
+from ireneo.memories.rivals import with_digits
+from ireneo.patterns import lazy_re
+
+APART, SIDE, WEEKDAY = "apart", "side", "weekday"
+_PRESSURE = "pressure"
+_NO_MEASURE = ("date", "clock", "often")
+
+_FIGURE = lazy_re(
+    lambda: (
+        r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
+        rf"|\b\d{{1,2}} {either(topic(Phrasing).clock)}\b)"
+        r"|(?P<money>[$€£] ?\d[\d.,]*)"
+        r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)"
+        rf"(?P<nth>{either(topic(Phrasing).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
+    ),
+    re.I,
+)
+_NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
+_BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
+_YEAR = lazy_re(r"(?:19|20)\d\d")
+_OVER = lazy_re(lambda: rf"\b(\d{{2,3}}) ?(?:{either(topic(Phrasing).over)}|/) ?(\d{{2,3}})\b", re.I)
+
+
+@lru_cache(512)
+def figures(text: str) -> Mapping[str, frozenset[str]]:
+    """The figures, days and opposites in a text, by what they measure.
+
+    Cached, since each statement is compared with the same memories.
+    """
+    found, text = dict[str, set[str]](), with_digits(text, units())
+    told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
+    told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
+    told += [("often", each[0]) for cue in all_cues().values() for each in cue.often.finditer(text)]
+    told += [("clock", each["clock"]) for pattern in each_of("clocks") for each in pattern.finditer(text)]
+    told += [(f"{APART} {each['of']}", each["nth"]) for pattern in each_of("grades") for each in pattern.finditer(text)]
+    for kind, value in told:
+        found.setdefault(kind.casefold(), set()).add(value.casefold())
+    return {kind: frozenset(values) for kind, values in found.items()}
+
+
+def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
+    """What a figure measures, and its value; None for a year."""
+    if figure["clock"]:
+        return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
+    if figure["money"]:
+        return "money", figure["money"].strip("$€£ .,")
+    unit = next(iter(terms(figure["unit"] or "")), "")
+    if unit in months():
+        return "date", f"{figure['number']} {unit}"
+    if figure["nth"]:
+        return "date", figure["number"]
+    if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
+        return None
+    return units().get(unit, ""), figure["number"]
+
+
+def is_when(kind: str, values: Set[str]) -> bool:
+    """Whether figures are days or times: "Thursday", "at 3.15", "7 to 3"."""
+    return kind.startswith(WEEKDAY) or kind == "clock" or (not kind and len(values) > 1)
+
+
+def is_measure(kind: str) -> bool:
+    """Whether figures of a kind are measurements, and no times."""
+    return bool(kind) and kind not in _NO_MEASURE and " " not in kind
+
+
+def numbers_in(text: str) -> set[str]:
+    """All numbers that are written in digits."""
+    return set(_NUMBER.findall(text))
+
+
+@from_data
+def months() -> frozenset[str]:
+    """The terms of the names of months."""
+    return frozenset(term for word in month_numbers() for term in terms(word))
+
+
+@from_data
+def units() -> dict[str, str]:
+    """Units by the terms that name them."""
+    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
+    names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
+    measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
+    names += [(group.split()[0], word) for group in measures for word in group.split()]
+    return {term: unit for unit, word in names for term in terms(word)}
+
+
+@from_data
+def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
+    """By a term, the groups of weekdays or opposites it belongs to, and which member it is."""
+    groups = [(SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
+    groups += [(APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
+    kinds: dict[str, tuple[tuple[str, str], ...]] = {}
+    for number, (kind, group) in enumerate([*groups, (WEEKDAY, list(weekday_numbers()))]):
+        for same in group:
+            first, *others = same.split("=")
+            for term in {term for word in (first, *others) for term in terms(word)}:
+                kinds[term] = (*kinds.get(term, ()), (f"{kind} {number}", first))
+    return kinds
+
+
+@from_data
+def series() -> tuple[re.Pattern[str], ...]:
+    """Patterns of measures of one's life, in all languages."""
+    of_all: dict[str, list[str]] = {}
+    for known in (each.known for each in all_cues().values()):
+        for measure, patterns in known.series.items():
+            of_all.setdefault(measure, []).extend(patterns)
+    return tuple(lazy_re(either(patterns), re.I) for patterns in of_all.values())
