@@ -179,6 +179,31 @@ def test_of_several_sentences_those_stay_of_which_nothing_is_said(tmp_path: Path
     assert [each.text for each in held if "Duisburg" in each.text and each.holds]
 
 
+@pytest.mark.parametrize(
+    ("said", "later", "left"),
+    [
+        ("My aunt Rosa stays with us until Sunday.", 12, ""),
+        ("I tore a ligament on the stairs and no skating for three weeks.", 28, "ligament"),
+        ("Our lift is broken till Friday. The bakery below us got a new owner, Piet.", 12, "Piet"),
+        ("Ich bin noch zwei Wochen bei meiner Schwester in Kiel.", 28, ""),
+        ("My aunt Rosa stays with us until Sunday.", 2, "Rosa"),
+        ("I have been on nights for three weeks.", 28, "nights"),
+        ("I go to my aunt's in Split for two weeks every May.", 28, "Split"),
+    ],
+)
+def test_what_was_said_to_last_until_a_day_is_over_after_it(tmp_path: Path, said: str, later: int, left: str) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for day, text in ((1, said), (later, "How do I boil an egg?")):
+            at = f"2024-05-{day:02}T10:00:00Z"
+            memory.session(f"talk {day}").append([{"role": "user", "content": text, "timestamp": at}])
+            memory.work(until_idle=True)
+        told = list(memory.memories(state="any", kind="episodic"))
+    held = [each.text for each in told if each.holds]
+    assert told
+    assert [left in each for each in held] == ([True] if left else [])
+    assert all(each.holds or "It was so until" in each.reason for each in told)
+
+
 def test_a_play_that_was_opened_days_ago_is_over(tmp_path: Path) -> None:
     held = held_after(tmp_path, "Pretend you are my dentist.", "I live in Leeds.")
     assert any("Leeds" in each.text for each in held)

@@ -34,7 +34,7 @@ from ireneo.engine.reading import (
     own_draft,
     read_by_model,
 )
-from ireneo.engine.remember import Remembered, settle_drafts, settle_said
+from ireneo.engine.remember import Remembered, settle_drafts, settle_passed, settle_said
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.errors import ModelError, SpendingLimit
@@ -267,6 +267,8 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     at_work = _is_work_on_files(stretch.messages)
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
+            if said.role == "user" and said.at is not None:
+                known.learn(done.record for done in settle_passed(tx, key.space, known.facts, said.at, now))
             heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
             last = before[-1] if before and heard and before[-1].role == "assistant" else None
             facts = said_facts(

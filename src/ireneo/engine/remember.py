@@ -30,7 +30,7 @@ from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draf
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import uncounted, without
+from ireneo.memories.remnants import over_by, uncounted, without
 from ireneo.memories.rivals import counts_of
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -267,6 +267,35 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
     )
+
+
+def settle_passed(
+    tx: Transaction, space: str, known: Sequence[Record], moment: datetime, recorded: datetime
+) -> list[Remembered]:
+    """Retire the quotations that said themselves until when something is so, if that is over at `moment`."""
+    done: list[Remembered] = []
+    for each in known:
+        passed = over_by(each.text, each.at, moment) if each.kind == "episodic" and each.holds else None
+        if passed is None:
+            continue
+        end, left = passed
+        last = each.evidence[-1]
+        names = {name: getattr(each, name) for name in NAMES}
+        over = MemoryDraft(
+            text=each.text,
+            kind=each.kind,
+            at=each.at,
+            recorded=max(recorded, last.recorded + _AFTER),
+            until=end,
+            against=True,
+            origin=each.origin,
+            trust=each.trust,
+            project=last.project,
+            **names,
+        )
+        rest = replace(over, text=left, until=None, against=False, session=last.session, messages=last.messages)
+        done += settle_drafts(tx, space, [over, *([rest] if left else [])])
+    return done
 
 
 def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:

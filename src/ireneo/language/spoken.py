@@ -99,6 +99,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     asides: Set = frozenset()  # Words after a verb that don't change its meaning
     thing_ends: Set = frozenset()  # Words that end the name of a thing
     lasts_until: Row = ()  # Anywhere: it holds up to a time
+    lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
+    lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before

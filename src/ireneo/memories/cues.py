@@ -20,7 +20,7 @@ _VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
 _HEED_CASE = ("relative", "of_others")
-_EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses")
+_EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses", "lasts_for")
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _AROUND = {
     **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}+{}"),

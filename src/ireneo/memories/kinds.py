@@ -224,6 +224,8 @@ class _Episodic(MemoryKind):
             return record
         first = min(denied, key=lambda each: each.recorded)
         reason = said_against(first, "that it did not happen")
+        if first.until is not None:
+            reason = f"It was so until {day(first.until)}."
         return replace(record, state="retired", reason=reason, retired=first.recorded)
 
     def holds(self, record: Record, moment: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""What remains of a memory about several things of which one has ended.
+"""What remains of a memory about several things of which one has ended, by what is said or by its own time.
 
 From a list of names the one who left is removed; of several sentences, clauses or listed things, those that aren't
 affected remain. In a quotation, a mark replaces what was removed.
@@ -7,20 +7,28 @@ affected remain. In a quotation, a mark replaces what was removed.
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
-from ireneo.language.words import sentences, terms, writes_nouns_large
-from ireneo.memories.cues import and_words, clause_words, says
+from ireneo.language.words import in_standard, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.cues import and_words, clause_words, cues, each_of, says
 from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over, telling, words_of
 from ireneo.memories.figures import figures
+from ireneo.memories.rivals import number_words
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
 _PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
 _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
+_DAYS = {
+    unit: timedelta(days=days)
+    for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
+    for unit in units.split()
+}
 _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
@@ -53,6 +61,44 @@ def without(text: str, words: str) -> str | None:
         frame = text if left.startswith(own.split(" ", 1)[0]) else _asked().sub("", text, count=1)
         return frame.replace(own, left)
     return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
+
+
+def over_by(text: str, at: datetime, now: datetime) -> tuple[datetime, str] | None:
+    """Until when a quotation of `at` said that something lasts, if that is over `now`; and what is left without it.
+
+    "In plaster till June", "mother stays for three weeks". What is left may be empty.
+    """
+    own = words_of(text)
+    said = list(sentences(own, small_opens=True)) if own != text else []
+    ends = [_end_of(each, at) for each in said]
+    over = [end[0] for end in ends if end is not None and end[0] < now]
+    if not over:
+        return None
+    kept = [each if end is None or end[0] >= now else end[1] for each, end in zip(said, ends, strict=True)]
+    kept = [each for each in kept if len(telling(each)) > 1]
+    left = " ".join(kept) if kept and not _refers().match(kept[0]) else ""
+    return max(over), text.replace(own, left) if left else ""
+
+
+def _end_of(sentence: str, at: datetime) -> tuple[datetime, str] | None:
+    """When that is over of which a sentence says how long it lasts, and what stands before it."""
+    if says("lasted", in_standard(sentence)):
+        return None
+    language = language_of_sentence(sentence)
+    ahead = [each for each in moments(sentence, at, language, ahead=True) if each.at > at]
+    found, end = cues(language).lasts_until.search(sentence), None
+    if found:
+        end = min((each.at for each in ahead if each.start >= found.start()), default=None)
+    for pattern in each_of("lasts_for") if end is None else ():
+        if found := pattern.search(sentence):
+            number = number_words().get(found["number"].casefold(), found["number"])
+            begins = max((each.at for each in ahead), default=at)
+            end = begins + int(number) * _DAYS[found["unit"].casefold()] if number.isdigit() else None
+            break
+    if found is None or end is None:
+        return None
+    cuts = [each.start() for each in _PIECES.finditer(sentence, 0, found.start())]
+    return end + timedelta(days=1), sentence[: cuts[-1]] if cuts else ""
 
 
 def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
