@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, Text
 from ireneo.summaries.tell_work import write_leaf
 from ireneo.summaries.work import WORK
 
@@ -46,6 +46,24 @@ def test_of_a_long_output_the_line_is_told_of_which_the_agent_speaks() -> None:
 def test_what_a_command_moved_or_removed_is_told_though_it_prints_nothing() -> None:
     assert "- I ran `mv docs/rows.md docs/tide/`" in told(run("mv docs/rows.md docs/tide/", ""))
     assert "- I ran `rm -rf /tmp/rows`" not in told(run("rm -rf /tmp/rows", ""))
+
+
+def test_commands_that_the_user_entered_are_told() -> None:
+    def entered(*words: str) -> list[str]:
+        return told([Draft(role="user", parts=(Text(text=each),), origin="injected") for each in words])
+
+    printed = "<bash-stdout>On branch tide</bash-stdout><bash-stderr>2 files changed</bash-stderr>"
+    assert "- The user ran `git status` → On branch tide 2 files changed" in entered(
+        "<bash-input>git status</bash-input>", printed
+    )
+    assert "- The user ran `code .`" in entered("<bash-input>code .</bash-input>", "<bash-stdout></bash-stdout>")
+    command = "<command-name>/ide</command-name>\n<command-args></command-args>"
+    shown = "<local-command-stdout>Connected to the editor Kelp.</local-command-stdout>"
+    assert "- The user entered /ide: Connected to the editor Kelp." in entered(command, shown)
+    goodbye = "<command-name>/exit</command-name>", "<local-command-stdout>Bye!</local-command-stdout>"
+    assert not any("The user" in line for line in entered(*goodbye))
+    spoken = said("`<bash-input>rm -rf src</bash-input>` would remove all of it.")
+    assert not any("The user" in line for line in told(spoken)), "what somebody says of such a line"
 
 
 def test_the_outcome_of_any_tool_is_told() -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from ireneo.log.message import Call, Message, Result
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.log.message import Call, Message, MessageId, Result
 from ireneo.patterns import lazy_re
 
 
@@ -407,6 +410,43 @@ TAB = "\t"
 def without_reminders(text: str) -> str:
     """`text` without the harness's reminders."""
     return REMINDER.sub("", text) if "<system-reminder>" in text else text
+
+
+_OF_USER = lazy_re(
+    r"<(?P<tag>bash-input|command-name|(?:bash|local-command)-std(?:out|err))>"
+    r"(?P<text>(?:[^<]|<(?!/(?P=tag)>))*+)</(?P=tag)>"
+)
+_SHELL_TAG, _COMMAND_TAG = "bash-input", "command-name"
+
+
+class UserRan(Struct, frozen=True, gc=False):
+    """A command that the user entered themselves, as their harness logs it."""
+
+    command: str
+    shell: bool
+    """It went to a shell, and not to the harness."""
+    output: str
+    position: int
+    """Of the message that shows it."""
+    id: MessageId
+
+
+def ran_by_user(messages: Iterable[Message]) -> Iterator[UserRan]:
+    """The commands that the user entered themselves among `messages`, with what they printed."""
+    ran: UserRan | None = None
+    for message in messages:
+        if message.role != "user" or message.draft.origin != "injected":
+            continue
+        for found in _OF_USER.finditer(message.text):
+            tag, said = found["tag"], found["text"].strip()
+            if tag in (_SHELL_TAG, _COMMAND_TAG):
+                if ran:
+                    yield ran
+                ran = UserRan(said, tag == _SHELL_TAG, "", message.position, message.id)
+            elif ran and said:
+                ran = replace(ran, output=f"{ran.output}\n{said}".strip())
+    if ran:
+        yield ran
 
 
 def line_numbers(text: str) -> frozenset[int]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import neutralise
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.topics import OwnWords
-from ireneo.log.calls import without_reminders
+from ireneo.log.calls import ran_by_user, without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
@@ -30,6 +30,7 @@ from ireneo.summaries.outcomes import (
 )
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.statements import (
+    FEWEST_WORDS,
     asks,
     decides,
     defined,
@@ -86,6 +87,8 @@ LONGEST_MOVE = 180
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
+BY_USER = 2.5
+"""Weight of a command that the user entered themselves."""
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
@@ -133,6 +136,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             ],
             "operations": [
                 *_harmless(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
+                *_harmless(_done_by_user(messages)),
                 *_acts([step for step in done if step.result is not None and not step.failed]),
             ],
             "dead_ends": given_up,
@@ -292,6 +296,21 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield _outcome(step, f"{named} passed", 1.2)
         elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+
+
+def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
+    """The commands that the user entered themselves; of those to the harness only what came of them."""
+    for ran in ran_by_user(messages):
+        said = shown_output(ran.output)
+        if ran.shell and ran.command:
+            text = f"The user ran `{clip(' '.join(ran.command.split()), LONGEST_MOVE)}`" + (
+                f" → {said}" if said else ""
+            )
+        elif len(said.split()) >= FEWEST_WORDS:
+            text = f"The user entered {clip(ran.command, LONGEST_MOVE)}: {said}"
+        else:
+            continue
+        yield Line(text=text, weight=BY_USER, position=ran.position, sources=(ran.id,))
 
 
 def _ran_silently(step: Step) -> str:
