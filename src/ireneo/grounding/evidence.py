@@ -92,6 +92,10 @@ _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
 _HUMPS = lazy_re(r"(?:[A-Z][a-z0-9]+){2,}")
 _CAMEL = lazy_re(r"[A-Za-z]+[a-z][A-Z]")
+LEAST_FAMILY = 4
+"""The beginning of a longer name has more characters than so many."""
+_NUMBERED = lazy_re(r"(\w{3,}_)[NX]")
+_JOINED = lazy_re(r"\w[-_]\w")
 _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -194,6 +198,8 @@ class SourceIndex:
         if "*" in wanted or (wanted.startswith("_") and "/" not in wanted):
             # `reset.go, _test.go`: the rest of a longer name.
             return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
+        if "/" not in wanted and _JOINED.search(wanted) and self._stands(wanted, _ends_name):
+            return True  # `abandoned-session.sh` for `test-abandoned-session.sh`.
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
             return True
         # Two names of a kind with a slash between them ("go.mod/go.sum") are no path.
@@ -233,11 +239,15 @@ class SourceIndex:
         if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
             return True
         rest = f"_{name.removeprefix('_')}"
-        if (rest == name or name[:1].isupper()) and any(word.endswith(rest) for word in self._words):
+        if (rest == name or name[:1].isupper() or "_" in name) and any(word.endswith(rest) for word in self._words):
             return (
                 True  # `TestParse_Empty, _Long`, or `TestParse: Empty, Long`: the prefix is that of a name before it.
             )
         family = name.removesuffix("_")
+        if "_" in name and len(family) > LEAST_FAMILY and any(word.startswith(f"{family}_") for word in self._words):
+            return True  # `manual_commit_ hooks, suffix`, or `hard_reset` for hard_reset_test.go.
+        if (numbered := _NUMBERED.fullmatch(name)) and any(word.startswith(numbered[1]) for word in self._words):
+            return True  # `item_N` for what is numbered.
         if _TEST_FAMILY.fullmatch(family) and any(word.startswith(f"{family}_") for word in self._words):
             return True  # What `-run TestParse` runs, or `TestParse_*`: `TestParse_Empty` and others.
         if _HUMPS.fullmatch(name) and any(word.endswith(name) or name == f"{word}s" for word in self._words):
@@ -369,6 +379,11 @@ def _is_path(text: str, start: int, end: int) -> bool:
         return False
     after = text[end : end + 2]
     return after[:1] != "-" and not (after[:1] == "." and after[1:].isalnum())
+
+
+def _ends_name(text: str, start: int, end: int) -> bool:
+    """Whether it is the rest of a longer name of a file, from a dash on."""
+    return text[start - 1 : start] in ("-", "_") and _ends_word(text, end) and text[end : end + 1] != "-"
 
 
 def _anywhere(_text: str, _start: int, _end: int) -> bool:
