@@ -450,6 +450,38 @@ def test_a_narrower_context_asks_for_nothing_more(tmp_path: Path) -> None:
     live("in memory", tmp_path, work, model)
 
 
+def test_what_was_written_is_shown_in_wider_contexts_as_well(tmp_path: Path) -> None:
+    """On a short turn more than it cost, on the user's words and what led to them, on what is shown and what is not."""
+    turns = [
+        *[each for number in range(9) for each in run(f"make part_{number}", f"part_{number} is done. " * 60)],
+        *said("Shall I keep `part_4` in the parts folder, or drop it?"),
+        *user("Keep it."),
+        *said("It stays in the parts folder then."),
+        *user("And the next ones?"),
+        *[each for number in range(10, 19) for each in run(f"make part_{number}", f"part_{number} is done. " * 60)],
+        *said("All parts are done now, and part_18 was the last one of them. " * 3),
+        *user("Look once more."),
+        *run("make look", "part_3 is done."),
+    ]
+    end = len(turns) - 4
+    notes = [
+        "ruled 5 [19,20] I asked whether to drop part_4, which stands in the parts folder; the user said: Keep it.",
+        f"found 4 [21] {'; '.join(f'part_{number} is done' for number in range(9))}; part_4 stays in the parts folder.",
+        f"found 3 [24,{end}] All parts are done, part_10 was the first of the last ones.",
+    ]
+    model = ScriptedLLM(Writer(notes, []))
+
+    async def work(session: Session) -> None:
+        await session.append([*user("Make all the parts."), *turns])
+        whole = sum(message.tokens for message in await session.messages())
+        await session.summarise(whole // 20, preset=FINE)
+        for share in (20, 14, 9, 8):
+            shown = text(await look(session, whole // share))
+            assert [note for note in notes if note.partition("] ")[2] not in shown] == [], share
+
+    live("in memory", tmp_path, work, model)
+
+
 def test_a_table_of_numbers_is_no_gutter(tmp_path: Path) -> None:
     model = ScriptedLLM(Writer(GOOD, []))
     source = "\n".join(f"  {number}\tline of code {number}" for number in range(1, 40))

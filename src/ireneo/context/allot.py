@@ -19,7 +19,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import WEIGHT_OF_WORTH
+from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
 from ireneo.summaries.statements import faded
 from ireneo.summaries.steps import short_path
@@ -82,6 +82,8 @@ class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     """Whether a model wrote it, and said what it is worth."""
     is_beside: bool = False
     """Whether it only fills the room that a model's notes leave."""
+    on_words: bool = False
+    """Whether it tells of words of the user that stand verbatim next to its block."""
 
 
 class _Block(Struct, frozen=True):
@@ -159,6 +161,8 @@ class Statements:
             for line in summary.lines(name)
             if line.weight
         )
+        on_words = (self.price("asked", line, noted=True) for line in summary.lines(BESIDE))
+        statements = (*statements, *(replace(each, on_words=True) for each in on_words))
         return _Block(summary, statements, succeeded(summary.lines("operations")))
 
 

@@ -265,7 +265,8 @@ def with_blocks(
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     # Blocks are limited to their share of what they cover: what they leave is for words.
-    sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
+    told = (slot.item for slot in blocks if isinstance(slot.item, Summary))
+    sayable = sum(block_limit(item, options.statements.of(item, {}) if item.is_written else ()) for item in told)
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
     said = iter(slots_within(kept, words_room, count, floor=WORDS_FLOOR))
     past = [_block(item, options) if isinstance(item, Summary) else next(said) for item in row]

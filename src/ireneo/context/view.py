@@ -183,6 +183,8 @@ class ViewSlot:
         """It is the last block, and no check was run behind it."""
         self.checked: Mapping[str, int] = {}
         """The checks of the shown state, with their positions."""
+        self.whole: Collection[int] = ()
+        """The positions of the messages that are shown whole."""
         self.names: Sequence[Line] = ()
         """Of the last block: the names of all blocks."""
 
@@ -198,7 +200,7 @@ class ViewSlot:
             standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
             return LineOffer(
                 statements=(*(each for each in lines if self._is_needed(each)), *standing),
-                limit=block_limit(self.item) + sum(each.cost for each in standing),
+                limit=block_limit(self.item, lines) + sum(each.cost for each in standing),
                 names=tuple(self.names),
             )
         return LineOffer(statements=())
@@ -210,8 +212,10 @@ class ViewSlot:
         return sum(weigh(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
-        """Whether the shown state doesn't say the same, and newer."""
+        """Whether no shown message says the same, nor the shown state, and newer."""
         line = statement.line
+        if statement.on_words:
+            return len(line.sources) > 1 or line.position not in self.whole
         if statement.section == "status":
             # What a model says of the state is more than how a check ended.
             if statement.is_note:
@@ -230,6 +234,11 @@ class ViewSlot:
         disputed = any(each.claim and each.claim in line.text for each in self.doubts)
         return replace(line, text=f"{line.text} (disputed)") if disputed else line
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether a message is shown whole; one that did not have to be shortened is whole as well."""
+        return not isinstance(self.fitted, Fitted) or self.fitted.whole
+
     def draft(self) -> Draft:
         """The message as it is shown; not for blocks."""
         if isinstance(self.fitted, Fitted):
@@ -246,9 +255,7 @@ class ViewSlot:
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        # A message that did not have to be shortened is whole as well.
-        whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
-        return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
+        return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=self.is_whole)
 
 
 _FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
@@ -291,13 +298,14 @@ def _apart(path: str, files: Collection[str]) -> str:
                 break
             same += 1
         shared = max(shared, same)
-    # The first part of an absolute path is empty.
-    return f"…/{path.split('/', shared)[-1]}" if shared > FEWEST_SHARED else path
+    # The first part of an absolute path is empty. The last folder says which of several files of one name it is.
+    return f"…/{path.split('/', min(shared, len(folders) - 1))[-1]}" if shared > FEWEST_SHARED else path
 
 
-def block_limit(summary: Summary) -> int:
-    """Most tokens for the lines of a block."""
-    return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS)
+def block_limit(summary: Summary, lines: Iterable[PricedLine] = ()) -> int:
+    """Most tokens for the lines of a block; of a model's notes among its `lines` all that there are."""
+    notes = sum(each.cost for each in lines if each.is_note)
+    return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes)
 
 
 def verbatim(message: Message, *, thinking: bool) -> ContextItem:
@@ -371,6 +379,9 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
             slot.checked = checked
     done = statements.done(blocks)
     done |= {key(step): step.position for step in shown_steps if step.result and not step.failed}
+    whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
+    for slot in slots:
+        slot.whole = whole
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
     for _ in range(FILLS):

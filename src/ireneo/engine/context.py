@@ -129,10 +129,20 @@ class NotedTexts:
         return out
 
     def _with_later(self, text: Summary) -> Summary:
-        """The last text, with the notes on messages behind it: not all of those are shown whole."""
-        behind = [each for each in self.waiting if each.last_position > text.last_position]
-        lines = [(name, line) for name, line in statements_of(behind) if line.position > text.last_position]
-        self._used.update((each.id, None) for each in behind)
+        """The last text, with the notes on messages behind it: not all of those are shown whole.
+
+        Of what was written on further blocks only notes that rest on messages before these too: those are not shown.
+        """
+        last = text.last_position
+        behind = [each for each in self.waiting if each.last_position > last]
+        behind += [each for each in self._longer(text) if each.last_position > last]
+        lines = [(name, line) for name, line in statements_of(behind) if line.position > last]
+        found = [span.id for span in self._reader.written_leaves(last + 1)]
+        further = [each for each in self._reader.get(found) if self._known is None or each.id in self._known]
+        if further:
+            shown = {message.id for message in self._reader.path(last + 1, self._reader.head.position)}
+            lines += [(name, line) for name, line in statements_of(further) if not shown.issuperset(line.sources)]
+        self._used.update((each.id, None) for each in (*behind, *further))
         return with_later(text, lines) if lines else text
 
     def _rolled_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
@@ -148,7 +158,7 @@ class NotedTexts:
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
         """A block's text from notes that were taken before it existed, or for a longer one with the same beginning."""
-        pieces = [*self.waiting, *(self._longer(block) if block.depth == WAITING_DEPTH else ())]
+        pieces = [*self.waiting, *self._longer(block)]
         over = [
             each
             for each in pieces
@@ -175,6 +185,8 @@ class NotedTexts:
 
     def _longer(self, block: Summary) -> list[Summary]:
         """The texts of leaves that begin within an open block."""
+        if block.depth != WAITING_DEPTH:
+            return []
         found = self._reader.written_leaves(block.first_position)
         ids = [each.id for each in found if each.first_position <= block.last_position]
         return [each for each in self._reader.get(ids) if self._known is None or each.id in self._known]

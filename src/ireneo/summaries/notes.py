@@ -32,7 +32,8 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
 )
 """The kinds of notes, and the section of each."""
 BESIDE: SectionName = "beside"
-"""Notes on words of the user that are shown verbatim next to the block; used once a deeper block replaces them."""
+"""Notes on words of the user that stand next to the block. They are shown where these are shortened, where a note rests
+on more than these, and once a deeper block replaces them."""
 REPLACED: SectionName = "replaced"
 """Superseded statements; never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
@@ -138,7 +139,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
                 if not instruction_like(line.text)
             ]
     for name, line in lines:
-        # What the user said before the block is shown next to it verbatim.
+        # What the user said before the block stands next to it.
         beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
         gathered.setdefault(BESIDE if beside else name, []).append(line)
     gathered["status"] = [line for name, line in lines if name == "status"]
