@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.databases import in_memory
+from tests.folders import folder_of_process
 from tests.progress import progress_of
 from tests.story_parts import replied, shown
 
 from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.encode import Context
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
@@ -22,7 +27,7 @@ from ireneo.errors import ModelRefused
 from ireneo.log.message import Draft, Text
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.ports.models import Prompt
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.overview import (
     asked_budget,
     is_current,
@@ -72,12 +77,11 @@ def honest(prompt: Prompt) -> Scripted:
 class Tale:
     """A told story, and a model whose answers a test may change."""
 
-    def __init__(self, leaves: int = LEAVES, policy: Policy = POLICY) -> None:
-        self.store, self.clock = InMemoryStore(), ManualClock()
+    def __init__(self, store: Store | None = None, policy: Policy = POLICY) -> None:
+        self.store, self.clock = store or InMemoryStore(), ManualClock()
         self.answer: Callable[[Prompt], Scripted] = honest
         self.model = ScriptedLLM(lambda prompt: self.answer(prompt))
         self.policy = policy
-        self.leaves = leaves
         self.session: Session
 
     def memory(self, *, models: bool = True) -> Memory:
@@ -91,8 +95,11 @@ class Tale:
         return Memory(resources, KEY.space)
 
     async def begin(self) -> None:
+        await self.go_on()
+        await self.tell(LEAVES)
+
+    async def go_on(self) -> None:
         self.session = await self.memory().session(KEY.session)
-        await self.tell(self.leaves)
 
     async def tell(self, leaves: int, first: int = 0) -> None:
         await self.session.append(drafts(first, leaves))
@@ -113,18 +120,41 @@ class Tale:
         return [each.id for each in done if each.did == "written" and each.depth == 0]
 
 
+@cache
+def told_for(budget: int) -> tuple[Path, list[Prompt]]:
+    """The file of a story that was told for contexts of a budget, and what the model was asked."""
+    file = folder_of_process("ireneo-new-") / "story.db"
+
+    async def tell() -> list[Prompt]:
+        store = await open_sqlite(file, durability="normal")
+        story = Tale(store)
+        await story.begin()
+        await story.session.summarise(budget)
+        await store.close()
+        return story.model.prompts
+
+    return file, asyncio.run(tell())
+
+
+def on_a_copy(test: Callable[[Tale], Awaitable[None]], budget: int = NARROW) -> None:
+    """Run a test over a copy of the story that was told for contexts of a budget, since telling takes far longer."""
+    file, prompts = told_for(budget)
+
+    async def main() -> None:
+        story = Tale(in_memory(file))
+        story.model.prompts.extend(prompts)
+        await story.go_on()
+        async with asyncio.timeout(60):
+            await test(story)
+
+    asyncio.run(main())
+
+
 def tale(test: Callable[[Tale], Awaitable[None]]) -> Callable[[], None]:
     """Run a test over a story that was told for narrow contexts."""
 
     def run() -> None:
-        async def main() -> None:
-            story = Tale()
-            await story.begin()
-            await story.session.summarise(NARROW)
-            async with asyncio.timeout(60):
-                await test(story)
-
-        asyncio.run(main())
+        on_a_copy(test)
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run
@@ -400,10 +430,7 @@ def test_what_no_leaf_shows_is_struck_of_it() -> None:
     ],
 )
 def test_a_model_that_fails_changes_nothing(answer: Scripted) -> None:
-    async def main() -> None:
-        story = Tale()
-        await story.begin()
-        await story.session.summarise(WIDE)
+    async def test(story: Tale) -> None:
         before = await story.session.context(NARROW)
         story.answer = lambda prompt: answer if prompt.name == PROMPT else honest(prompt)
         await story.session.summarise(NARROW)
@@ -413,7 +440,7 @@ def test_a_model_that_fails_changes_nothing(answer: Scripted) -> None:
         await story.session.summarise(NARROW)
         assert len(story.overviews_asked) == asked, "it is not asked for again at once"
 
-    asyncio.run(main())
+    on_a_copy(test, WIDE)
 
 
 # Behind the conversation.
