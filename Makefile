@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in $(PYTHONS); do \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 READY := .venv/ready
+# What no test loads, or hardly any of its modules.
+UNLOADED := mypy|mypyc|pip|setuptools|pkg_resources|tests|huggingface_hub|onnxruntime|pyasn1_modules|pygments
 # Tests commit thousands of transactions: in memory, where the machine has room for that, no disk is waited for.
 SHM := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'NR == 2 {print $$4}')" -gt 4000000 ] && echo /dev/shm)
 
@@ -49,6 +51,6 @@ $(READY): pyproject.toml
 	@$(PIP) install --upgrade 'pip>=25.1' 2>/dev/null || $(PIP) install --upgrade 'pip>=25.1'
 	@$(PIP) install --no-compile --editable . --group dev 2>/dev/null || \
 		$(PIP) install --no-compile --editable . --group dev
-	@# On all cores, where pip takes one; without what no test loads. A file that this Python can't compile is none of ours.
-	@$(BIN)/python -m compileall -q -j 0 -x '/(mypy|mypyc|pip|setuptools|pkg_resources|tests)/' .venv src >/dev/null 2>&1 || true
+	@# On all cores, where pip takes one. A file that this Python can't compile is none of ours.
+	@$(BIN)/python -m compileall -q -j 0 -x '/($(UNLOADED))/' .venv src >/dev/null 2>&1 || true
 	@touch $@
