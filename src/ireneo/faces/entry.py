@@ -8,6 +8,7 @@ the transcript, since it is hardly ever stored while it goes on.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -20,10 +21,14 @@ _OPTIONS = ("--db", "--space")
 _BEFORE_CALL, _SESSION_START = "PreToolUse", "SessionStart"
 _BRIEF_LESSONS, _BRIEF_TOKENS = 15, 900
 """The most that a brief at the start of a session may hold and cost."""
+SELDOM = (50_000, 20, 100)
+"""When garbage is looked for: what a command loads stays, and to look through it as often as Python does takes up to an
+eighth of its time."""
 
 
 def run() -> NoReturn:
     """Run the command that the arguments name, and end the process."""
+    gc.set_threshold(*SELDOM)
     options = hook_options(sys.argv[1:])
     if options is None:
         from ireneo.faces.cli.main import run as run_command

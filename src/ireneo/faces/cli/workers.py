@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ireneo.errors import IreneoError, StoreBusy, Unreachable
 from ireneo.faces.cli.files import warn
+from ireneo.faces.entry import SELDOM
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -159,6 +161,7 @@ def _end(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) 
 
 def _run(work: Callable[[Report], object], channel: Connection) -> None:
     """The main function of a process."""
+    gc.set_threshold(*SELDOM)
     # Ctrl-C reaches all processes of a terminal; the parent terminates the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
