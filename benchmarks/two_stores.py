@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.postgres_server import empty_database, server_url
 
 import ireneo
-import ireneo.adapters.postgres.ports as on_server
+import ireneo.adapters.postgres.store as on_server
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.vectors import HeldVectors

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 import ireneo
-from ireneo.faces.proxy.answers import answer_reader
-from ireneo.faces.proxy.requests import ChatRequest, read_request
+from ireneo.faces.proxy.requests import ChatRequest, answer_reader, read_request
 from ireneo.faces.proxy.sessions import ProxySessions, ProxySettings
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from tests.postgres_server import at, server_url
 
-import ireneo.adapters.postgres.ports as vectors_on_server
+import ireneo.adapters.postgres.store as vectors_on_server
 from ireneo.adapters.postgres.store import migrate, open_postgres
 from ireneo.adapters.sql.database import checksum
 from ireneo.engine.vectors import HeldVectors

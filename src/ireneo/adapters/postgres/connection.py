@@ -445,9 +445,9 @@ class PostgresTransaction(SqlTransaction):
     ports = MappingProxyType(
         {
             **SqlTransaction.ports,
-            "leases": ("ireneo.adapters.postgres.ports", "PostgresLeases"),
-            "vectors": ("ireneo.adapters.postgres.ports", "PostgresVectors"),
-            "upkeep": ("ireneo.adapters.postgres.ports", "PostgresUpkeep"),
+            "leases": ("ireneo.adapters.postgres.store", "PostgresLeases"),
+            "vectors": ("ireneo.adapters.postgres.store", "PostgresVectors"),
+            "upkeep": ("ireneo.adapters.postgres.store", "PostgresUpkeep"),
         }
     )
 

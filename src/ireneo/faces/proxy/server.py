@@ -20,8 +20,7 @@ import uvicorn
 import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.place import shown
-from ireneo.faces.proxy.answers import AnswerReader, answer_reader
-from ireneo.faces.proxy.requests import Json, chat_format_at, read_request
+from ireneo.faces.proxy.requests import AnswerReader, Json, answer_reader, chat_format_at, read_request
 from ireneo.faces.proxy.sessions import LaidList, ProxySessions, ProxySettings
 from ireneo.types import FormatName
 

@@ -1,17 +1,40 @@
-"""Memories, kept whole and found by key, by what they are and by what they come from; and scratchpads."""
+"""Memories and scratchpads, kept whole and found by what they are; what runs teach, and unlearning."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 
 from msgspec.structs import replace
 
+from ireneo.errors import BadInput, StoreError
+from ireneo.lessons.guard import Trap, TrapIndex
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
+from ireneo.log.tree import SessionKey
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.store import Transaction
-from ireneo.testing.conformance.check import Place, expect
-from ireneo.testing.conformance.material import MINUTE, NOON, SPACE, cited, learned, pad
+from ireneo.ports.store import Store, Transaction
+from ireneo.testing.conformance.check import Place, expect, expect_error
+from ireneo.testing.conformance.material import (
+    KEY,
+    MINUTE,
+    NOON,
+    SPACE,
+    BrokenOffError,
+    break_off,
+    cited,
+    erase_session,
+    erase_space,
+    learned,
+    numbered,
+    observed,
+    pad,
+    ran,
+    read_from,
+    tell,
+)
 
 
 def put(tx: Transaction, *records: Record) -> int:
@@ -280,3 +303,323 @@ class MemoryChecks:
         for each in pads:
             store.pads.write(SPACE, each)
         expect([each.task for each in store.pads.list(SPACE)], ["a", "b", "c", "d"], "the tasks in order")
+
+
+# What runs teach.
+
+
+def put_run(tx: Transaction, run: LearnedRun, *observations: Observation) -> None:
+    """Store a run."""
+    tx.runs.put(SPACE, run, observations)
+
+
+OTHER = SessionKey(SPACE, "other")
+ELSEWHERE = SessionKey("elsewhere", KEY.session)
+
+
+def teach(tx: Transaction) -> None:
+    """Store three sessions with a run each, and a file in each of their spaces."""
+    for key in (KEY, OTHER, ELSEWHERE):
+        m = tell(tx, numbered(3), key)
+        tx.runs.put(key.space, ran(key.session, head=m[2].id), [observed("x", key.session)])
+        tx.ledger.mark(key.space, read_from("a"))
+
+
+def lesson(text: str) -> Record:
+    """A memory that is a lesson."""
+    return replace(learned(text, kind="failure"), cue="x")
+
+
+KEPT = TrapIndex(
+    traps=(Trap(lesson="m_one", said="It “broke”", way_out="mend it", command="make it"),), projects=("ark",)
+)
+
+
+class RunChecks:
+    """What every store's runs, ledger and traps do."""
+
+    def a_run_comes_back(self, store: Place) -> None:
+        """A run and its observations come back equal, with and without a time; an unknown session has none."""
+        runs = [ran("one"), ran("two", None)]
+        seen = [
+            observed("mend unread ⇒ It “broke”\x00", "one", text="It broke, since \U0001f9e0."),
+            observed("mend", "one", None),
+            replace(observed("other", "one"), held=0, sources=(), conditions={}),
+        ]
+        put_run(store, runs[0], *seen)
+        put_run(store, runs[1])
+        expect(store.runs.get(SPACE, ["two", "none", "one", "One"]), [runs[1], runs[0]], "the runs")
+        expect(store.runs.of_run(SPACE, "one"), sorted(seen, key=lambda each: each.cue), "the observations")
+        expect(store.runs.observations(SPACE, [each.cue for each in seen]), seen, "those of the claims")
+        expect(store.runs.of_run(SPACE, "none"), [], "the observations of an unknown session")
+        expect(store.runs.observations(SPACE, ["MEND", "men", ""]), [], "those of unknown claims")
+        expect(store.runs.claims(SPACE, session="none"), [], "the claims of an unknown session")
+        expect(store.runs.cues(SPACE, "mend"), ["mend", "mend unread ⇒ It “broke”\x00"], "the claims that begin so")
+        expect(store.runs.cues(SPACE, ""), sorted(each.cue for each in seen), "every cue")
+        expect(store.runs.cues(SPACE, "Mend"), [], "the claims that begin otherwise")
+
+    def a_run_is_replaced_with_its_observations(self, store: Place) -> None:
+        """A run takes the place of the one that its session had, and none of the former observations stays."""
+        put_run(store, ran("other"), observed("kept", "other"), observed("gone", "other"))
+        put_run(store, ran("one"), observed("gone", "one"), observed("kept", "one", held=5))
+        after = ran("one", NOON + MINUTE, told="it held")
+        for _ in range(2):
+            put_run(store, after, observed("kept", "one", NOON + MINUTE, held=2), observed("new", "one"))
+        expect(store.runs.get(SPACE, ["one"]), [after], "the run")
+        expect([each.cue for each in store.runs.of_run(SPACE, "one")], ["kept", "new"], "what it shows")
+        told = {claim.cue: (claim.runs, claim.held) for claim in store.runs.claims(SPACE)}
+        expect(told, {"gone": (1, 1), "kept": (2, 3), "new": (1, 1)}, "the claims")
+        expect(len(store.runs.list(SPACE)), 2, "how many runs there are")
+
+    def a_run_goes_with_its_observations(self, store: Place) -> None:
+        """A run that is taken out is gone with what it showed; to take out one that isn't there says so."""
+        put_run(store, ran("one"), observed("a", "one"), observed("b", "one"))
+        put_run(store, ran("two"), observed("a", "two"))
+        expect(store.runs.remove(SPACE, "one"), True, "whether it was there")
+        expect(store.runs.remove(SPACE, "one"), False, "whether it was there still")
+        expect([run.session for run in store.runs.list(SPACE)], ["two"], "the runs left")
+        expect([each.session for each in store.runs.observations(SPACE, ["a", "b"])], ["two"], "the observations left")
+        expect([claim.cue for claim in store.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
+
+    def runs_are_listed_by_time(self, store: Place) -> None:
+        """Runs are listed by end time, newest first, whatever the zone, then those without a time, then by session."""
+        east = timezone(timedelta(hours=5, minutes=30))
+        ends = {
+            "c": NOON,
+            "a": NOON + MINUTE,
+            "d": None,
+            "b": (NOON + 2 * MINUTE).astimezone(east),
+            "e": NOON,
+            "0": None,
+        }
+        for session, ended in ends.items():
+            put_run(store, ran(session, ended))
+        expect([run.session for run in store.runs.list(SPACE)], ["b", "a", "c", "e", "0", "d"], "the order")
+        expect([run.session for run in store.runs.list(SPACE, 2)], ["b", "a"], "the first two")
+        expect(store.runs.list(SPACE, 0), [], "the first none")
+
+    def observations_come_in_the_order_asked(self, store: Place) -> None:
+        """Observations come claim by claim as asked, newest first, no time last, then by session, up to a limit."""
+        times = {"c": NOON, "a": NOON, "b": NOON + MINUTE, "d": None, "0": None, "e": NOON - MINUTE}
+        for session, at in times.items():
+            put_run(store, ran(session), observed("x", session, at), observed("y", session, at))
+        found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["y", "z", "x", "y"])]
+        expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the observations")
+        found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["x", "y"], limit=2)]
+        expect(found, [("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")], "two of each")
+        expect(store.runs.observations(SPACE, []), [], "those of no claim")
+
+    def claims_are_summed_up(self, store: Place) -> None:
+        """A claim sums up what held and broke in all runs, its runs, projects, times and costs."""
+        put_run(store, ran("one"), observed("x", "one", NOON, held=2, broke=1), observed("only", "one"))
+        put_run(store, ran("two"), observed("x", "two", NOON + MINUTE, project="ark"), observed("y", "two", held=0))
+        put_run(store, ran("three"), observed("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
+        put_run(store, ran("four"), observed("x", "four", None, project=""))
+        x = ClaimTotals(
+            cue="x",
+            category="failure",
+            held=4,
+            broke=4,
+            runs=3,
+            projects=("ark", "bridge"),
+            first=NOON,
+            last=NOON + MINUTE,
+            tokens=40,
+            seconds=2.0,
+        )
+        claims = list(store.runs.claims(SPACE))
+        expect(claims[1], x, "the sum")
+        expect([claim.cue for claim in claims], ["only", "x"], "those that held once")
+        expect([claim.cue for claim in store.runs.claims(SPACE, least_runs=0)], ["only", "x", "y"], "every claim")
+        expect(store.runs.claims(SPACE, least_runs=3), [x], "those that held in three runs")
+        expect(store.runs.claims(SPACE, least_runs=4), [], "those that held in four")
+        expect(store.runs.claims(SPACE, session="two"), [x], "what a session observed, over all runs")
+        expect(store.runs.claims(SPACE, session="one", least_runs=2), [x], "and what held in two runs")
+
+    def a_claim_may_have_no_time_and_no_project(self, store: Place) -> None:
+        """A claim that held only where no log has times has none; one of two categories has that first by name."""
+        put_run(store, ran("one"), observed("x", "one", None, project="", category="procedural"))
+        put_run(store, ran("two"), observed("x", "two", NOON, held=0, broke=1, category="factual"))
+        (claim,) = store.runs.claims(SPACE)
+        expect((claim.first, claim.last, claim.projects), (None, None, ()), "its times and projects")
+        expect(claim.category, "factual", "its category")
+
+    def observations_belong_to_their_run(self, store: Place) -> None:
+        """Observations of another session, without a cue, or twice of one claim are refused; nothing is stored."""
+        for observations in (
+            [observed("x", "one"), observed("x", "two")],
+            [observed("", "one")],
+            [observed("x", "one"), observed("y", "one"), observed("x", "one", held=2)],
+        ):
+            with expect_error(BadInput, "observations that are not of the run"):
+                store.runs.put(SPACE, ran("one"), observations)
+        expect(store.runs.list(SPACE), [], "the runs")
+        expect(store.runs.claims(SPACE, least_runs=0), [], "the claims")
+
+    def strays_are_found(self, store: Place) -> None:
+        """A run is astray where its head is not stored: its session never was, or went on without that message."""
+        m = store.write(tell, numbered(2))
+        put_run(store, ran(KEY.session, head=m[1].id), observed("x", KEY.session))
+        put_run(store, ran("never told", head=m[1].id))
+        expect(store.runs.orphans(SPACE), ["never told"], "those astray")
+        store.runs.put(SPACE, ran(KEY.session), [observed("x", KEY.session)])
+        expect(store.runs.orphans(SPACE), sorted([KEY.session, "never told"]), "those without their head")
+        for session in (KEY.session, "never told"):
+            store.runs.remove(SPACE, session)
+        expect(store.runs.orphans(SPACE), [], "those left astray")
+
+    def files_are_known_by_content_and_learner(self, store: Place) -> None:
+        """Only those digests are known that this learner has learned from; noted again, a file is replaced."""
+        renamed = read_from("b", name="night.jsonl", at=NOON + MINUTE)
+        for file in (read_from("b"), read_from("a"), read_from("c", learner="2"), renamed):
+            store.ledger.mark(SPACE, file)
+        expect(store.ledger.known(SPACE, "1", ["a", "b", "c", "A", "", "a"]), frozenset("ab"), "what it knows")
+        expect(store.ledger.known(SPACE, "2", ["a", "b", "c"]), frozenset("c"), "what the next version knows")
+        expect(store.ledger.known(SPACE, "1", []), frozenset(), "what it knows of nothing")
+        expect(store.ledger.list(SPACE), [read_from("a"), renamed, read_from("c", learner="2")], "the files")
+        expect(store.ledger.remove(SPACE, [renamed, read_from("c"), renamed]), 1, "how many were taken out")
+        expect(store.ledger.known(SPACE, "1", ["a", "b"]), frozenset("a"), "what it knows still")
+
+    def what_runs_teach_keeps_to_its_space(self, store: Place) -> None:
+        """Runs, observations, claims and files of one space are neither seen nor changed from another."""
+        put_run(store, ran("one"), observed("x", "one"))
+        others = ("another", SPACE.upper(), SPACE + " ", "", "%")
+        store.ledger.mark(SPACE, read_from("a"))
+        for space in others:
+            expect(store.runs.get(space, ["one"]), [], "the run elsewhere")
+            expect(store.runs.list(space), [], "the runs elsewhere")
+            expect(store.runs.observations(space, ["x"]), [], "the observations elsewhere")
+            expect(store.runs.of_run(space, "one"), [], "those of the run elsewhere")
+            expect(store.runs.claims(space, least_runs=0), [], "the claims elsewhere")
+            expect(store.runs.orphans(space), [], "those astray elsewhere")
+            expect(store.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
+            expect(store.ledger.list(space), [], "the files elsewhere")
+            store.runs.put(space, ran("one", told="elsewhere"), [observed("x", "one", held=7)])
+            store.ledger.mark(space, read_from("a", name="elsewhere"))
+        for space in others:
+            expect(store.runs.remove(space, "one"), True, "whether it was there elsewhere")
+            expect(store.ledger.remove(space, [read_from("a")]), 1, "the files taken out elsewhere")
+        expect(store.runs.list(SPACE), [ran("one")], "the run")
+        expect(store.runs.of_run(SPACE, "one"), [observed("x", "one")], "its observations")
+        expect(store.ledger.list(SPACE), [read_from("a")], "the file")
+
+    async def what_is_broken_off_teaches_nothing(self, store: Store) -> None:
+        """A transaction that raises changes no runs, observations or files; one that reads can't write any."""
+        await store.write(put_run, ran("one"), observed("x", "one"))
+
+        def steps(tx: Transaction) -> None:
+            put_run(tx, ran("one", told="anew"), observed("y", "one"))
+            put_run(tx, ran("two"), observed("x", "two"))
+            tx.ledger.mark(SPACE, read_from("a"))
+
+        def look(tx: Transaction) -> None:
+            expect(tx.runs.list(SPACE), [ran("one")], "the runs")
+            expect(tx.runs.observations(SPACE, ["x", "y"]), [observed("x", "one")], "the observations")
+            expect(tx.ledger.list(SPACE), [], "the files")
+            with expect_error(StoreError, "a run in a transaction that reads"):
+                put_run(tx, ran("two"))
+            with expect_error(StoreError, "a file in a transaction that reads"):
+                tx.ledger.mark(SPACE, read_from("a"))
+
+        with suppress(BrokenOffError):
+            await store.write(break_off, steps)
+        await store.read(look)
+
+    async def two_that_learn_at_once_leave_one_run(self, store: Store) -> None:
+        """Tasks that learn from one session at once leave what the last of them stored, whole, and nothing besides."""
+
+        def learn(tx: Transaction, number: int) -> None:
+            put_run(tx, ran("one", told=str(number)), *(observed(f"{number} {place}", "one") for place in range(4)))
+
+        def look(tx: Transaction) -> None:
+            (run,) = tx.runs.list(SPACE)
+            shown = [each.cue for each in tx.runs.of_run(SPACE, "one")]
+            expect(shown, [f"{run.diary[0].pattern} {place}" for place in range(4)], "its claims")
+            expect(len(tx.runs.claims(SPACE)), 4, "how many claims there are")
+
+        await asyncio.gather(*(store.write(learn, number) for number in range(8)))
+        await store.read(look)
+
+    def a_run_goes_with_its_session(self, store: Place) -> None:
+        """With a session go its run and its observations; another session and another space keep theirs."""
+        teach(store)
+        store.write(erase_session)
+        expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
+        expect(
+            [each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the observations left"
+        )
+        expect(len(store.runs.list(ELSEWHERE.space)), 1, "the runs elsewhere")
+        expect(store.runs.orphans(SPACE), [], "those astray")
+
+    def a_run_of_no_session_goes_by_its_name(self, store: Place) -> None:
+        """What a session that was never made taught goes when it is erased."""
+        put_run(store, ran("never made"), observed("x", "never made"))
+        expect(store.write(erase_session, SessionKey(SPACE, "never made")), False, "whether the session was there")
+        expect(store.runs.list(SPACE), [], "the runs left")
+        expect(store.runs.claims(SPACE), [], "the claims left")
+
+    def traps_come_back(self, store: Place) -> None:
+        """What is kept comes back, replaced by what is kept later; nothing is due where no lesson is."""
+        expect(store.traps.read(SPACE), None, "what nobody kept")
+        expect(store.traps.due(SPACE), False, "whether it is due without a lesson")
+        store.memories.put(SPACE, [learned("no lesson")])
+        expect(store.traps.due(SPACE), False, "whether it is due with a memory")
+        store.memories.put(SPACE, [lesson("a lesson")])
+        expect(store.traps.due(SPACE), True, "whether it is due with a lesson")
+        for index in (TrapIndex(), KEPT):
+            store.traps.keep(SPACE, index)
+            expect(store.traps.read(SPACE), index, "what was kept")
+        expect(store.traps.due(SPACE), False, "whether it is due once it is kept")
+        expect(store.traps.read(ELSEWHERE.space), None, "what is kept elsewhere")
+
+    def traps_go_with_what_they_follow_from(self, store: Place) -> None:
+        """Any change of a lesson or an observation deletes the traps of its space; use of a lesson does not."""
+        known = lesson("a lesson")
+        store.memories.put(SPACE, [known])
+        put_run(store, ran("one"), observed("x", "one"))
+        store.traps.keep(ELSEWHERE.space, KEPT)
+
+        def after(change: Callable[[], object], what: str, *, kept: bool = False) -> None:
+            store.traps.keep(SPACE, KEPT)
+            change()
+            expect(store.traps.read(SPACE), KEPT if kept else None, what)
+
+        after(lambda: store.memories.put(SPACE, [learned("no lesson")]), "after a memory", kept=True)
+        after(lambda: store.memories.put(SPACE, [replace(known, used=3, uses=(NOON,))]), "after a use", kept=True)
+        after(lambda: store.memories.put(SPACE, [replace(known, state="retired")]), "after a dispute")
+        after(lambda: store.memories.put(SPACE, [lesson("another one")]), "after another lesson")
+        after(lambda: store.memories.remove(SPACE, [known.id]), "after a lesson was taken out")
+        after(lambda: put_run(store, ran("two"), observed("x", "two")), "after another run")
+        after(lambda: store.runs.remove(SPACE, "two"), "after a run was taken out")
+        store.traps.keep(SPACE, KEPT)
+        store.write(erase_space)
+        expect(store.traps.read(SPACE), None, "after the space was erased")
+        expect(store.traps.read(ELSEWHERE.space), KEPT, "what is kept elsewhere")
+
+    def what_runs_taught_goes_with_the_space(self, store: Place) -> None:
+        """With a space go its runs, their observations and its files; another space keeps its own."""
+        teach(store)
+        put_run(store, ran("never made"), observed("y", "never made"))
+        store.write(erase_space)
+        expect(store.runs.list(SPACE), [], "its runs")
+        expect(store.runs.claims(SPACE, least_runs=0), [], "its claims")
+        expect(store.ledger.list(SPACE), [], "its files")
+        expect([claim.cue for claim in store.runs.claims(ELSEWHERE.space)], ["x"], "the claims of another")
+        expect(store.ledger.list(ELSEWHERE.space), [read_from("a")], "the files of another")
+
+    def a_run_is_pruned_with_its_head(self, store: Place) -> None:
+        """A run is deleted when its head is pruned, and kept when its head stays."""
+        teach(store)
+        m = store.write(tell, numbered(2, "later"))
+        store.runs.put(OTHER.space, ran(OTHER.session), [observed("x", OTHER.session)])
+        store.log.move(KEY, "main", m[0].id)
+        expect(store.upkeep.prune(KEY).messages, 1, "how many were pruned")
+        expect(len(store.runs.get(SPACE, [KEY.session])), 1, "the run whose head stays")
+        store.runs.put(SPACE, ran(KEY.session, head=m[0].id), [observed("x", KEY.session)])
+        parent = m[0].parent
+        store.log.move(KEY, "main", parent)
+        expect(store.upkeep.prune(KEY).messages, 1, "how many were pruned then")
+        expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
+        expect(
+            [each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the observations left"
+        )
