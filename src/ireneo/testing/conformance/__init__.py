@@ -44,18 +44,18 @@ from ireneo.testing.conformance.transactions import SharingChecks, TransactionCh
 from ireneo.testing.conformance.upkeep import ErasureChecks, UpkeepChecks
 
 CHECKS = checks_in(
-    LogChecks,
-    SummaryChecks,
-    MemoryChecks,
-    RunChecks,
-    SearchChecks,
-    VectorChecks,
-    LeaseChecks,
-    UpkeepChecks,
-    ErasureChecks,
-    TransactionChecks,
-    SpaceChecks,
-    SharingChecks,
+    log=LogChecks,
+    summaries=SummaryChecks,
+    memories=MemoryChecks,
+    runs=RunChecks,
+    search=SearchChecks,
+    vectors=VectorChecks,
+    leases=LeaseChecks,
+    upkeep=UpkeepChecks,
+    erasure=ErasureChecks,
+    transactions=TransactionChecks,
+    spaces=SpaceChecks,
+    sharing=SharingChecks,
 )
 """Every check."""
 

@@ -1,6 +1,6 @@
 """Checks: what a check is, how it is run against a store, and the report on how a store did.
 
-A capability is a class, and each public method of it is a check, with one sentence about stores as its docstring. Most
+A capability has a class, and each public method of it is a check, with one sentence about stores as its docstring. Most
 checks are plain functions over a `Place`, which is a store whose calls are transactions. They run twice, each time on a
 fresh store: with each call in a transaction of its own, and all in one. Checks of tasks, or of transactions themselves,
 are async functions over the store. Those with a second argument open another store over the same place with it.
@@ -165,18 +165,18 @@ class Check(Struct, frozen=True, kw_only=True):
                 await store.write(lambda tx: self.steps(cast(Place, _Together(tx))))
 
 
-def checks_in(*capabilities: type) -> tuple[Check, ...]:
-    """The checks of some capabilities, in order."""
+def checks_in(**capabilities: type) -> tuple[Check, ...]:
+    """The checks of some capabilities by their names, in order."""
     return tuple(
         Check(
-            capability=capability.__module__.rpartition(".")[2],
+            capability=capability,
             name=name,
             sentence=" ".join((method.__doc__ or "").split()),
-            steps=getattr(capability(), name),
+            steps=getattr(checks(), name),
             needs_again="again" in signature(method).parameters,
         )
-        for capability in capabilities
-        for name, method in vars(capability).items()
+        for capability, checks in capabilities.items()
+        for name, method in vars(checks).items()
         if not name.startswith("_")
     )
 
