@@ -18,7 +18,6 @@ from ireneo.summaries.story import (
     finest,
     leaves_at,
     plan_leaves,
-    retellings,
     shown_depths,
     source_depth,
 )
@@ -97,6 +96,11 @@ def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int,
         assert len(shown_depths(leaves, found)) <= blocks
     if found.limit < leaves:
         assert len(shown_depths(leaves, replace(found, limit=found.limit + 1))) > blocks
+
+
+def retellings(depth: int, story: StorySettings) -> int:
+    """How many times a message under a summary of `depth` was retold at most."""
+    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, story), story)
 
 
 @pytest.mark.parametrize("fan_in", range(2, 7))
