@@ -564,6 +564,7 @@ def _bare_stems(cue: str) -> frozenset[str]:
 
 def ruling_cue(text: str) -> str:
     """The cue of a ruling in these words."""
+    text = _PAIR.sub(lambda pair: pair[0].replace("/", " "), text)
     refused = {stem for thing in things(text, _REFUSES) for stem in stems_of(thing)}
     chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
     told = stems_of(text)
