@@ -358,6 +358,8 @@ Rows must be listed in the ledger: rows.js:41 (anonymous)
 alles läuft jetzt wieder
 alle Zeilen sind leer, wenn ich den Tag wechsle""".splitlines()
 HELD = """\
+as to the tides, I remind you that we rely on the almanac, not on a table
+if the agent needs a key of the harbour, it should directly ask me, the user, for it
 All errors get wrapped, never swallowed
 everything is formatted with our own formatter, nothing by hand
 we never write to the store outside of a transaction
