@@ -92,16 +92,12 @@ class Cast(Topic, frozen=True, kw_only=True):
     # Those that may follow a name directly, and the article that replaces a possessive
     article: Row = ()
     tails: Set = frozenset()  # Words that begin a complement after the noun
-    relative: Set = frozenset()  # Words that begin a relative clause after it
     ends: Set = frozenset()  # Words that end the description
     is_so: Row = ()  # Between a name and a description
-    they_are: Row = ()  # The same at the beginning of a sentence, with a pronoun
     named: Row = ()  # Between a description and a name
     called: Set = frozenset()  # A sentence with an alias contains one of these
     alias: Row = ()  # `x` is also called `y`
     own_alias: Row = ()  # The speaker is also called `y`
-    their_alias: Row = ()  # The person mentioned before is also called `y`
-    your_alias: Row = ()  # The hearer is also called `y`
     introduces: Row = ()  # The speaker says that they are `x`
     plays: Row = ()  # The speaker plays `x`
     fates: Set = frozenset()  # A sentence about a fate (`dead`, `alive`, `gone`) contains one of these
@@ -128,7 +124,6 @@ class Turns(Topic, frozen=True, kw_only=True):
     signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
     greetings: Row = ()  # Greetings, fillers and assents at the beginning
     table: Row = ()  # Words about the game and the show
-    laughter: Row = ()
     points_back: Row = ()  # At the beginning: it says little without the sentence before it
     first_person: Row = ()  # First-person pronouns; case-sensitive
     empty_signs: Row = ()  # Characters that are no part of a name

@@ -59,8 +59,6 @@ def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
 
 _alias = from_data(lambda: _any_of(topic(Cast).alias))
 _own_alias = from_data(lambda: _any_of(topic(Cast).own_alias))
-_your_alias = from_data(lambda: _any_of(topic(Cast).your_alias))
-_their_alias = from_data(lambda: _any_of(topic(Cast).their_alias))
 _introduces = from_data(lambda: _any_of(topic(Cast).introduces))
 _plays = from_data(lambda: _any_of(topic(Cast).plays))
 _fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind in FATES])
@@ -68,7 +66,6 @@ _SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
-_THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
 _OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
 _ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
@@ -285,14 +282,14 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     if own:
         _characters(each, own, found)
     presented = before is not None and bool(own) and _presented(before)
-    for name, what in (*_descriptions(each), *(_of_the_last(each, before, presented=presented) if before else ())):
+    for name, what in _descriptions(each):
         sure = each.sure or what[1] or presented or bool(own and _presented(each))
         found.fact("is", name, what[0], each, SURE if sure else 1)
     if len(each.text.split()) < FEWEST and not own:
         return
     _fortunes(each, found)
     if not each.words.isdisjoint(topic(Cast).called):
-        _aliases(each, before, heard, found)
+        _aliases(each, heard, found)
 
 
 def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
@@ -325,7 +322,7 @@ def _presented(each: _CastSentence) -> bool:
     return bool(_plays().search(each.text) or _introduces().search(each.text))
 
 
-def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
+def _aliases(each: _CastSentence, heard: VoicedTexts, found: _CastFindings) -> None:
     text = each.text
 
     def note(subject: str, match: re.Match[str]) -> None:
@@ -333,15 +330,8 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
         if subject and other and key_words(subject) != key_words(other):
             found.fact("alias", subject, other, each, SURE)
 
-    if each.author and not each.narrated and (yours := _your_alias().search(text)):
-        note(heard.voiced(each.place).hearer, yours)
     if (match := _alias().search(text)) and _is_so(text, match) and (one := _name(match, "x", each)):
         note(one, match)
-    if (match := _their_alias().search(text)) and _is_so(text, match):
-        other = _name(match, "y", each)
-        spoken_of = [name for name in each.names if name not in (other, *other.split())]
-        spoken_of = spoken_of or (list(before.names) if before else [])
-        note(spoken_of[0] if len(spoken_of) == 1 else "", match)
     if not (each.narrated and each.author) and (own := _own_alias().search(text)) and _is_so(text, own):
         note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
 
@@ -429,27 +419,10 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
             yield name, said
 
 
-def _of_the_last(
-    each: _CastSentence, before: _CastSentence, *, presented: bool
-) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield the description that a sentence gives of the person named in the sentence before."""
-    if len(before.names) != 1 or each.names or _NOT_SO.search(each.text):
-        return
-    name = before.names[0]
-    found = _THEY_ARE.match(each.text)
-    if found and before.text.startswith(name):
-        what = _phrase(each.text[found.end() :])
-    else:
-        what = _phrase(each.text, fragment=True) if presented else ""
-    if what and (said := _whose(what[:1].lower() + what[1:], each, name)):
-        yield name, said
-
-
-def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment: bool = False) -> str:
+def _phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
     """Return the noun phrase at the start of `text` that says who somebody is; empty if there is none.
 
-    `closed`: it must end at punctuation and not start a list. `definite`: it must begin with "the". `fragment`: it is
-    the whole sentence.
+    `closed`: it must end at punctuation and not start a list. `definite`: it must begin with "the".
     """
     head, _, _ = text[:LONGEST].partition(" ")
     known = topic(Cast)
@@ -460,16 +433,16 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
         # Without an article it needs a complement: Holm, keeper of the light.
         if not is_person(tokens[0][0]) or not any(token[0].lower() in known.tails for token in tokens[1:2]):
             return ""
-        return _nominal(text, tokens, 1, closed=closed, fragment=fragment)
+        return _nominal(text, tokens, 1, closed=closed)
     place = 1
     while place < len(tokens) and place <= PHRASE_WORDS + 1 and _modifies(tokens[place][0]):
         place += 1
     while place > 1 and not is_person(tokens[place - 1][0]):
         place -= 1
-    return _nominal(text, tokens, place, closed=closed, fragment=fragment) if place > 1 else ""
+    return _nominal(text, tokens, place, closed=closed) if place > 1 else ""
 
 
-def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool, fragment: bool) -> str:
+def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool) -> str:
     """Return the phrase whose noun ends before token `place`, with its complement."""
     known = topic(Cast)
     end, rest = tokens[place - 1].end(), tokens[place:]
@@ -479,8 +452,7 @@ def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: 
     ends = cut or whole > end or _END.match(text, whole)
     if closed and (not ends or _lists(text[whole:])):
         return ""
-    goes_on = following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none)
-    if goes_on or (fragment and following[:1].isalpha() and following.lower() not in known.relative):
+    if following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none):
         # A noun followed by another one is not a person: a dwarf tavern, the king's men.
         return ""
     return text[:whole] if whole <= LONGEST else ""
