@@ -99,6 +99,20 @@ def test_messages_that_are_due_and_have_room_to_be_shown_count_as_behind() -> No
     assert found.fresh == tuple(path[6:])
 
 
+def test_the_narrower_a_context_the_fewer_of_the_newest_messages_wait_for_their_leaf() -> None:
+    path = chain(None, Storyteller().tell(["chats"] * 20), lambda parts: weigh(parts, TOKENS.count))
+    policy = Policy(name="story", story=replace(SMALL, leaf_messages=12, live_messages=60), live_share=0.5)
+    each = path[-1].total_tokens / len(path)
+
+    def fresh(messages: int) -> int:
+        """How many messages no leaf covers, in a context that shows about so many live."""
+        budget = round(messages * each / policy.live_share)
+        return len(StoryPath(ListReader(path), policy, budget=budget).grow(len(path)).fresh)
+
+    assert 12 <= fresh(1) <= fresh(20) < fresh(40) < fresh(1_000)
+    assert fresh(1_000) == len(StoryPath(ListReader(path), policy).grow(len(path)).fresh) >= 60
+
+
 def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
     async def work() -> tuple[int, int]:
         story = replace(SMALL, leaf_messages=30, leaf_tokens=4_000, live_messages=20, raw_tokens=2_000)

@@ -200,7 +200,8 @@ def list_threads(
     texts: Sequence[Summary] = ()
     if head is not None and policy.story is not None:
         reader = StoredReader(tx, key, head, options, voice)
-        path = StoryPath(reader, policy)
+        # The narrowest context shows the newest leaf first.
+        path = StoryPath(reader, policy, budget=1)
         texts = reader.texts(path.grow(0).nodes)
     threads = standing_threads(texts, options)[0] if policy.story is not None else ()
     out += [_of_thread(each, notes) for each in threads]

@@ -577,7 +577,7 @@ def _cut(
             return fitted(composer, head.total_tokens, chat, options, handed, room=room, put=put, count=count)
 
         if policy.story:
-            path = StoryPath(reader, policy, cache.teller.recalled)
+            path = StoryPath(reader, policy, cache.teller.recalled, options.budget)
             overviews = reader.overviews()
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
             made, _ = fit(story, options.count)

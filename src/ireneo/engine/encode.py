@@ -348,7 +348,7 @@ def compact_drafts(
         from ireneo.summaries.story_path import StoryPath
 
         teller = StoryTeller(count)
-        composer = StoryComposer(StoryPath(reader, policy), options, teller, most=len(messages))
+        composer = StoryComposer(StoryPath(reader, policy, budget=options.budget), options, teller, most=len(messages))
     handed = {message.id: message.draft for message in messages}
 
     def whole(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:

@@ -121,7 +121,7 @@ def due_texts(
             break
     disputed = _disputed(tx, key, options, voice)
     reader = StoredReader(tx, key, head, options, voice)
-    path = StoryPath(reader, options.policy)
+    path = StoryPath(reader, options.policy, budget=options.budget)
     row = path.grow(0).nodes if ready or disputed or options.budget else ()
     overview = due_overview(reader, row)
     # It is written from the texts of all leaves, once they are there.
@@ -476,7 +476,7 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
         return None
     if any(each.first == row[0].first and is_current(each, row, options.notes) for each in reader.overviews()):
         return None
-    if told_room(StoryPath(reader, options.policy), options) < NO_ROOM:
+    if told_room(StoryPath(reader, options.policy, budget=options.budget), options) < NO_ROOM:
         return None
     bare = replace(
         row[0],

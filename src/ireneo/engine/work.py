@@ -352,7 +352,8 @@ class SummaryWork:
             if head is None:
                 return None
             self._writer.erased = tx.sessions.erased(self._key)
-            return StoryPath(StoredReader(tx, self._key, head, self._options), self._policy).grow(most)
+            reader = StoredReader(tx, self._key, head, self._options)
+            return StoryPath(reader, self._policy, budget=self._options.budget).grow(most)
 
         return await self._store.read(grow)
 

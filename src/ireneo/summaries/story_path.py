@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.log.calls import atoms, torn
-from ireneo.log.message import Message, MessageId, heard_by
-from ireneo.summaries.policy import Policy
+from ireneo.log.message import Head, Message, MessageId, heard_by
+from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import (
     due_merge,
     finest,
@@ -64,6 +64,8 @@ AHEAD = 16
 """Messages read behind a leaf at first to find the next atom; more if needed."""
 OPENING = 16
 """Most messages searched for system messages before the story."""
+LEAST_LIVE = 12
+"""However narrow a context, so many of the newest messages wait until a leaf covers them."""
 TAIL = 2
 """Leaves of the newest messages that are read in addition when the summaries lag behind."""
 
@@ -103,11 +105,17 @@ class _Added(Struct, frozen=True, kw_only=True):
 class StoryPath:
     """The story along one path."""
 
-    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
-        """Read nothing yet; `recalled` caches what was read of the session before."""
+    def __init__(
+        self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None, budget: int = 0
+    ) -> None:
+        """Read nothing yet; `recalled` caches what was read of the session before.
+
+        In a context of `budget` tokens (0: any) the newest leaf is shown as soon as those behind it take the room
+        that there is for the newest messages: those without room are told by a few sentences that rules pick.
+        """
         self.reader = reader
         self._policy = policy
-        self._settings = settings(policy)
+        self._settings = _with_live(settings(policy), policy.live_share, budget, reader.head)
         self._strategy = story_strategy(policy)
         self._recalled = recalled or StoryRecords()
         self._new: dict[SummaryId, Summary] = {}
@@ -364,6 +372,14 @@ class StoryPath:
             deeper = make_deeper(children, told, self._policy)
             self._new[deeper.id] = deeper
             row[place : place + self._settings.fan_in] = [deeper]
+
+
+def _with_live(story: StorySettings, share: float, budget: int, head: Head) -> StorySettings:
+    """The settings with as few live messages as there is room for in `share` of `budget`, by the path's average."""
+    if not budget or not head.total_tokens:
+        return story
+    room = int(share * budget * (head.position + 1) / head.total_tokens)
+    return replace(story, live_messages=min(story.live_messages, max(room, LEAST_LIVE)))
 
 
 def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
