@@ -412,6 +412,13 @@ def test_a_thread_that_is_open_is_not_opened_again() -> None:
     assert any("open already" in fault for fault in written.faults)
 
 
+def test_a_thing_that_somebody_else_has_now_is_another_thread() -> None:
+    texts = ("Holm has the pistol for the harbour master.", "Vera has the pistol for the harbour master.")
+    said = [{"kind": "possession", "text": each, "who": each[:4], "whom": "the harbour master"} for each in texts]
+    written, _ = wrote({**GOOD, "opened": said})
+    assert {each.text for each in written.text.threads.opened} == set(texts)
+
+
 def test_two_promises_of_one_person_are_two() -> None:
     said = GOOD["opened"]
     assert isinstance(said, list)

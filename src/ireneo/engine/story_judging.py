@@ -429,6 +429,10 @@ def _alike(one: Thread, other: Thread) -> bool:
     people, others = (content_words(f"{each.who} {each.whom}") for each in (one, other))
     if people and others and not people & others:
         return False
+    # Two people may each have one of a kind, or the same thing in turn; a relation is the same from both ends.
+    holders = [content_words(each.who) for each in (one, other) if each.kind == "possession"]
+    if len(holders) == 2 and all(holders) and not holders[0] & holders[1]:
+        return False
     left, right = (content_words(each.text) - _kind_words() - people - others for each in (one, other))
     if not left or not right:
         return False
