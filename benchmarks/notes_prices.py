@@ -27,7 +27,7 @@ from valid_cuts import DATA, path_of, sessions
 
 READ_AGAIN, WRITTEN = 0.1, 5.0
 LEAST_TOKENS = 20_000
-_WORDS = re.compile(r"about (\d+) words in all", re.IGNORECASE)
+_WORDS = re.compile(r"(?:about|some) (\d+) words\)? in all", re.IGNORECASE)
 _SAID = re.compile(r"^\[(\d+)\] agent: (.+)$", re.MULTILINE)
 _NOTE = re.compile(r"^\w+ \d \[[\d,]+\] .+$", re.MULTILINE)
 

@@ -329,9 +329,9 @@ def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
 
 def asked_room(prompt: Prompt) -> tuple[int, int]:
     """The words and characters that a narrow context is said to show."""
-    found = re.search(r"about (\d+) words \(([\d,]+) characters", prompt.user)
+    found = re.search(r"about ([\d,]+) characters of statements \(some (\d+) words", prompt.user)
     assert found is not None
-    return int(found[1]), int(found[2].replace(",", ""))
+    return int(found[2]), int(found[1].replace(",", ""))
 
 
 def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def block(*notes: str) -> Summary:
     for text in notes:
         note = read_note(text)
         assert note is not None
-        lines.append((note.section, line_of(note, note.at[-1], [MESSAGES[place].id for place in note.at])))
+        lines.append((note.section, line_of(note, note.at[0], note.at[-1], [MESSAGES[place].id for place in note.at])))
     writing = Writing(prompt="notes", model="m", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0)
     return replace(bare, sections=tuple(noted(bare, lines, lambda _: True)), writing=writing)
 
@@ -56,3 +56,9 @@ def test_the_users_words_are_not_told_again_where_they_stand_whole() -> None:
     assert told.partition("] ")[2] in shown(60, told), "they are shortened"
     more = "ruled 5 [0,1] I asked whether to drop the heads; the user wants those of all rows kept."
     assert more.partition("] ")[2] in shown(900, more), "it says what they answered"
+
+
+def test_notes_are_told_from_the_first_message_that_they_rest_on() -> None:
+    """A request and what came of it come before what was found on the way."""
+    text = shown(60, "found 3 [1] The export reads heads.", "ruled 5 [0,1,2] I asked, and the heads stay.")
+    assert text.index("the heads stay") < text.index("The export reads heads")

@@ -349,8 +349,9 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             messages=transcript(job.messages, room, count),
             disputes=doubts(job.disputes),
             words=str(job.words),
+            all=_characters(job.words),
             shown=str(job.shown_words),
-            characters=f"{int(job.shown_words / WORDS_PER_TOKEN * CHARACTERS_PER_TOKEN):,}",
+            characters=_characters(job.shown_words),
         )
         return _limited(prompt, NOTES, job.words)
 
@@ -477,6 +478,10 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return worthy[:MAX_FAULTS]
 
 
+def _characters(words: int) -> str:
+    return f"{int(words / WORDS_PER_TOKEN * CHARACTERS_PER_TOKEN):,}"
+
+
 def _said(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages if message.text.strip()]
 
@@ -526,7 +531,7 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
         sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-MOST_SOURCES:])
         # Where things stand is told of the end, whatever it rests on.
         position = job.messages[-1].position if each.statement.section == "status" else each.position
-        yield each.statement.section, line_of(each.statement, position, sources)
+        yield each.statement.section, line_of(each.statement, each.messages[0].position, position, sources)
         for name in each.statement.replaces:
             if name in known:
                 yield "replaced", Line(text=known[name].text, position=each.position)

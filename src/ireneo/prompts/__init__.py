@@ -7,7 +7,7 @@ from types import MappingProxyType
 from ireneo.prompts.replies import PromptText
 from ireneo.summaries.summary import SummaryLevel
 
-NOTES = PromptText(task="notes", version=3, max_tokens=8_000)
+NOTES = PromptText(task="notes", version=4, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """Notes on an agent's work: by a model, the repair of unsupported notes, and by the agent itself."""

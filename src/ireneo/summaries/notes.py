@@ -115,10 +115,10 @@ def _numbers(name: str) -> tuple[int, ...]:
     return tuple(int(end) for end in ends if end.isdecimal() and end.isascii())
 
 
-def line_of(statement: Note, position: int, sources: Sequence[MessageId]) -> Line:
-    """Turn a statement into a line with these sources, the last of which is at `position`."""
+def line_of(statement: Note, begins: int, position: int, sources: Sequence[MessageId]) -> Line:
+    """Turn a statement into a line with these sources, from `begins` to `position`."""
     weight = WEIGHT_OF_WORTH * statement.worth
-    return Line(text=statement.text, weight=weight, position=position, sources=tuple(sources))
+    return Line(text=statement.text, weight=weight, begins=begins, position=position, sources=tuple(sources))
 
 
 Noted = Sequence[tuple[SectionName, Line]]

@@ -113,6 +113,13 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The position of the last message that it speaks of."""
     sources: tuple[MessageId, ...] = ()
     """The messages that it rests on."""
+    begins: int = -1
+    """The position of the first of them, where it is told of from there on; below 0: it is told of at the last."""
+
+    @property
+    def told_at(self) -> int:
+        """The position at which it is told."""
+        return self.position if self.begins < 0 else self.begins
 
 
 class Section(Struct, frozen=True, kw_only=True, gc=False):
@@ -292,7 +299,7 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
         # Lines without a position (of other strategies) stay where their section has them.
         chosen = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
-            chosen.sort(key=lambda each: each[1].position)
+            chosen.sort(key=lambda each: each[1].told_at)
         said = list(_worded(chosen, strategy))
         if said and prose:
             lines.append(heading + ("\n" if apart else " ").join(said))
