@@ -33,7 +33,7 @@ from ireneo.lessons.naming import programs
 from ireneo.lessons.run import NotedWords, RunOutcome
 from ireneo.log.message import Call, Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import CHANGES, Step, exit_status, steps
+from ireneo.summaries.steps import CHANGES, PATH_KEYS, Step, exit_status, steps
 
 
 class StepFailure(Struct, frozen=True, kw_only=True):
@@ -319,7 +319,6 @@ def command_of(call: Call) -> str:
     return command_in(call.arguments)
 
 
-_PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
 CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
 """A longer wait for a result is not work: somebody was away."""
@@ -405,7 +404,7 @@ def tried_calls(material: RunMaterial) -> list[TriedCall]:
 
 def _path(call: Call) -> str:
     given = call.arguments if isinstance(call.arguments, dict) else {}
-    return next((value for key in _PATHS if isinstance(value := given.get(key), str) and value), "")
+    return next((value for key in PATH_KEYS if isinstance(value := given.get(key), str) and value), "")
 
 
 def _program_of(call: Call, command: str, failure: StepFailure | None, written: Collection[str]) -> tuple[str, str]:

@@ -354,8 +354,6 @@ _DEEDS: frozenset[ThreadKind] = frozenset({"promise", "quest", "debt", "threat"}
 """Kinds that are resolved by a deed."""
 DONE = 0.4
 """Share of such a thread's content words that must recur with its verb in the past tense."""
-MOSTLY = 0.7
-"""The same where another verb is used."""
 _THINGS: frozenset[ThreadKind] = frozenset({"wound", "possession", "lie"})
 """Kinds identified by their object: the arm that is healed, the ring that is lost."""
 BESIDE = 25
@@ -531,8 +529,6 @@ class _TellsOf:
             return False
         if each.who and not (each.who | each.names) & self.here and self.is_of_somebody:
             return False
-        both = bool(each.who and each.whom) and not each.who.isdisjoint(self.here)
-        both = both and not each.whom.isdisjoint(words_of(self.text))
         named = frozenset(map(_stem, each.names))
         for deed in self.deeds:
             # The object of the deed is near its verb.
@@ -540,13 +536,11 @@ class _TellsOf:
             if deed.stem in each.stems and (deed.word not in each.said or deed.unchanged):
                 # The person it was done to, by name or pronoun, follows the verb and is named in the message.
                 beside = bool(deed.behind & (each.names | _words().someone)) and not each.names.isdisjoint(self.here)
-                told = 1 + len((others & deed.beside) - (frozenset() if deed.passive else named)) + beside + both
+                told = 1 + len((others & deed.beside) - (frozenset() if deed.passive else named)) + beside
                 if each.thread.kind != "debt" and told > 1 and told >= DONE * len(about_it):
                     return True
-            # Another verb counts too if nearly all the other words recur.
-            things = {each for each in others - named if not each.isdecimal()}
-            enough = len(things) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it)
-            if enough or ((len(things) >= 2 or (both and things)) and about_it <= others | {deed.stem}):
+            # Another verb counts too if all the other words recur.
+            if len(others - named) >= 2 and about_it <= others | {deed.stem}:
                 return True
         return False
 

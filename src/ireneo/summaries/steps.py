@@ -66,7 +66,7 @@ class Action(Struct, frozen=True, kw_only=True):
     """Text that an edit or a new file added."""
 
 
-_PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
+PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
 _COMMAND_KEYS = ("command", "cmd", "script", "bash", "CommandLine", "code")
 _PATTERN_KEYS = ("pattern", "query", "regex", "glob", "search_term", "keyword")
 _OLD_KEYS = ("old_string", "old_str", "old_text", "oldText", "search", "original")
@@ -90,7 +90,7 @@ def understand(call: Call) -> Action:
         return _of_text(call.name, call.arguments)
     given = call.arguments
     command = _first(given, _COMMAND_KEYS)
-    path = _first(given, _PATH_KEYS)
+    path = _first(given, PATH_KEYS)
     if command and not path:
         return of_command(command)
     if path:
