@@ -49,7 +49,7 @@ def keep_traps(tx: Transaction, space: str) -> None:
         tx.traps.keep(space, compile_traps(tx, space))
 
 
-def session_so_far(messages: Sequence[Message], session: str = "", folder: str = "") -> SessionSoFar:
+def session_so_far(messages: Sequence[Message], session: str = "") -> SessionSoFar:
     """The state of a session, from its messages."""
     spoken = [each for each in messages if not each.erased][-LOOKED_BACK:]
     told: set[str] = set()
@@ -67,7 +67,7 @@ def session_so_far(messages: Sequence[Message], session: str = "", folder: str =
         for step in steps([each for each in spoken if each.draft.origin == "spoken"])
         if step.result is not None
     )
-    return SessionSoFar(calls=calls, asked=asked, told=frozenset(told), folder=folder, session=session)
+    return SessionSoFar(calls=calls, asked=asked, told=frozenset(told), session=session)
 
 
 def so_far_in_log(log: LogFormat, lines: Iterable[bytes], session: str) -> SessionSoFar:

@@ -1,8 +1,7 @@
 """Change memories by hand: list them page by page, edit, merge and delete them.
 
 Nothing is rewritten in place. A new wording is new evidence by whoever gives it, and evidence against the old one;
-other
-changes are recorded with their time and author. An agent may change only what agents remembered.
+other changes are recorded with their time and author. An agent may change only what agents remembered.
 """
 
 from __future__ import annotations

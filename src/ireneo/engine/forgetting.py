@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ireneo.engine.provenance import update_staleness
 from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking, erase
+from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking, erase, strings
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
@@ -118,7 +118,7 @@ def all_texts(message: Message) -> Iterator[str]:
     yield from spoken_texts(message)
     for piece in (message.draft.native, message.draft.record):
         if piece is not None:
-            yield from _strings(piece.payload)
+            yield from strings(piece.payload, named=True)
     if message.draft.source_id:
         yield message.draft.source_id
 
@@ -131,32 +131,18 @@ def _of_parts(parts: Sequence[Part]) -> Iterator[str]:
         elif isinstance(part, Thinking):
             yield part.text
         elif isinstance(part, Call):
-            yield from _strings(part.arguments)
+            yield from strings(part.arguments, named=True)
         elif isinstance(part, Result):
             yield from _of_parts(part.parts)
         elif isinstance(part, Media):
             yield from filter(None, (part.name, part.url))
         elif isinstance(part, Opaque):
-            yield from _strings(part.payload)
-
-
-def _strings(value: object, *, named: bool = True) -> Iterator[str]:
-    """Every string in a JSON value; with `named` including the keys of its objects."""
-    if isinstance(value, str):
-        yield value
-        return
-    if isinstance(value, Mapping):
-        if named:
-            yield from map(str, value)
-        value = tuple(value.values())
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        for inner in value:
-            yield from _strings(inner, named=named)
+            yield from strings(part.payload, named=True)
 
 
 def _texts_in(value: object) -> Iterator[str]:
     """Every string in a value of ours, without its field names."""
-    return _strings(msgspec.to_builtins(value), named=False)
+    return strings(msgspec.to_builtins(value))
 
 
 CHUNK = 500

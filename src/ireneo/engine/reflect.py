@@ -296,16 +296,15 @@ def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Rec
     return sorted(held, key=lambda each: (each.at, each.id))
 
 
-async def reflect(resources: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
+async def reflect(resources: Resources, space: str, *, force: bool = False) -> Reflected:
     """Reflect once, if it is due; with `force` if there is any new episode.
 
-    If the model fails, that is reported, and only what recurs is concluded. `models` default to those of the space.
+    If the model fails, that is reported, and only what recurs is concluded.
     """
     read = await resources.store.read(_read, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
     if read.new:
-        chosen = models if models is not None else resources.models_for_space(space)
-        drawn, failed = await _drawn(chosen, read)
+        drawn, failed = await _drawn(resources.models_for_space(space), read)
     return await resources.store.write(_store, resources, space, read, drawn, failed)
 
 

@@ -555,8 +555,8 @@ def arguments_text(call: Call) -> str:
     return json.dumps(call.arguments, ensure_ascii=False)
 
 
-def strings(arguments: object) -> Iterator[str]:
-    """Every string among a call's arguments, however deep."""
+def strings(arguments: object, *, named: bool = False) -> Iterator[str]:
+    """Every string among a call's arguments or in another JSON value, however deep; where `named` keys as well."""
     left = [arguments]
     while left:
         value = left.pop()
@@ -564,6 +564,7 @@ def strings(arguments: object) -> Iterator[str]:
             yield value
         elif isinstance(value, dict):
             left += reversed(value.values())
+            left += value if named else ()
         elif isinstance(value, list | tuple):
             left += reversed(value)
 

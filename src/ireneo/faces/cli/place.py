@@ -41,9 +41,7 @@ class DatabasePlace(NamedTuple):
     """A notice for its users: that it was only found, or that another was passed over."""
 
 
-def place_of(
-    given: str | Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None
-) -> DatabasePlace:
+def place_of(given: str | Path | None, environ: Mapping[str, str] | None = None) -> DatabasePlace:
     """Find the database to use, which is the first of five.
 
     1. `--db`, 2. `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions and `ireneo.open("memory.db")` make
@@ -54,11 +52,11 @@ def place_of(
         return DatabasePlace(_at_home(given), "it was named with --db")
     if named := environ.get(VARIABLE):
         return DatabasePlace(_at_home(named), f"{VARIABLE} names it")
-    if _is_ours(here := (start or Path()) / FILE):
+    if _is_ours(here := Path(FILE)):
         note = f"Using the {FILE} in this folder; `ireneo path --help` says how to use another."
         return DatabasePlace(here, f"there is a {FILE} in this folder", note)
     note = ""
-    here = start or Path.cwd()
+    here = Path.cwd()
     for folder in (here, *here.parents):
         inside = folder / FOLDER
         if not inside.is_dir():

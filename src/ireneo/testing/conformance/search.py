@@ -98,12 +98,12 @@ def all_found(tx: Transaction) -> tuple[dict[str, list[int]], dict[str, list[int
 ELSEWHERE = SessionKey("foreign", KEY.session)
 
 
-def within(tx: Transaction, runs: Sequence[tuple[int, int]], space: str = SPACE) -> set[MessageId]:
+def within(tx: Transaction, runs: Sequence[tuple[int, int]]) -> set[MessageId]:
     """The messages whose numbers stand in runs, each of which stands for itself."""
     expect(list(runs), sorted(runs), "the runs, rising")
-    numbers = tx.search.postings(space, "messages", ["messag"])["messag"]
+    numbers = tx.search.postings(SPACE, "messages", ["messag"])["messag"]
     chosen = [number for number in numbers if any(first <= number <= last for first, last in runs)]
-    return {each.message.id for each in tx.search.messages(space, chosen)}
+    return {each.message.id for each in tx.search.messages(SPACE, chosen)}
 
 
 def ids(messages: Sequence[Message]) -> set[MessageId]:

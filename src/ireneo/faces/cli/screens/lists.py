@@ -219,9 +219,9 @@ def show_archived(found: Sequence[Record], space: str) -> None:
         write(screen, f"{MARGIN}           {when}{printable(each.archived_why)}")
 
 
-def filled(share: float, width: int = BAR) -> str:
-    """Draw a bar over a share of `width` columns, to an eighth of one."""
-    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+def filled(share: float) -> str:
+    """Draw a bar over a share of its columns, to an eighth of one."""
+    eighths = round(min(max(share, 0.0), 1.0) * BAR * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
