@@ -57,8 +57,6 @@ class Threads(Topic, frozen=True, kw_only=True):
     speaker: Set = frozenset()
     hearer: Set = frozenset()
     nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
-    table: Row = ()  # Words of players or performers, out of character
-    show: Row = ()  # Words about a show: what is said near them is addressed to its audience
     joke: Row = ()
     not_so: Row = ()  # Only supposed, or asked
     trifle: Row = ()  # Promises and debts of no consequence
@@ -124,6 +122,7 @@ class Turns(Topic, frozen=True, kw_only=True):
     signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
     greetings: Row = ()  # Greetings, fillers and assents at the beginning
     table: Row = ()  # Words about the game and the show
+    show: Row = ()  # Words about a show: what is said near them is addressed to its audience
     points_back: Row = ()  # At the beginning: it says little without the sentence before it
     first_person: Row = ()  # First-person pronouns; case-sensitive
     empty_signs: Row = ()  # Characters that are no part of a name

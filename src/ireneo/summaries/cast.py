@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
-from ireneo.language.story_topics import Cast, Threads
+from ireneo.language.files import topic
+from ireneo.language.story_topics import Cast
 from ireneo.language.topics import Names, Speech
-from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Mention, Section, Summary
+from ireneo.summaries.tell_story import SHOW_TALK
 
 LEAF_LINES = 20, 30
 DEEP_LINES = 40, 80
@@ -160,8 +160,6 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 
 _QUOTES = '"“„«‘「『'
 """A line that begins with speech says little without its speaker."""
-SHOW_TALK = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
-"""Talk about the show; for lower-cased text."""
 
 
 class CastMember(Struct, kw_only=True):

@@ -18,6 +18,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
+from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK
 
 STEMS = 8_192
 """Size of the cache of word stems."""
@@ -133,8 +134,6 @@ _FATE = lazy_re(lambda: rf"\b{either(_words().fate)}\b", re.IGNORECASE)
 _MAY_BE = lazy_re(lambda: rf"\b{either(_words().may_be)}\b", re.IGNORECASE)
 _FATES = lazy_re(lambda: rf"\b{either(_words().asks_fate)}\b", re.IGNORECASE)
 _REPLY = lazy_re(lambda: rf"^\W*{either(_words().reply)}\b", re.IGNORECASE)
-_TABLE = lazy_re(lambda: rf"\b{either(_words().table)}\b", re.IGNORECASE)
-_SHOW = lazy_re(lambda: rf"\b{either(_words().show)}\b", re.IGNORECASE)
 _JOKE = lazy_re(lambda: either(_words().joke), re.IGNORECASE)
 _NOT_SO = lazy_re(lambda: rf"\b{either(_words().not_so)}\b", re.IGNORECASE)
 _TRIFLE = lazy_re(lambda: rf"\b{either(_words().trifle)}\b", re.IGNORECASE)
@@ -224,7 +223,7 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
 
 def _table(sentence: Sentence) -> bool:
     """Whether the players are talking out of character."""
-    return bool(_JOKE.search(sentence.voiced.text) or _TABLE.search(sentence.text))
+    return bool(_JOKE.search(sentence.voiced.text) or TABLE_TALK.search(sentence.text.lower()))
 
 
 def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
@@ -311,7 +310,7 @@ def _backed(sentence: Sentence) -> Thread | None:
     voiced = sentence.voiced
     said = sentence.with_before
     before = said[: sentence.start - sentence.before]
-    idle = _TRIFLE.search(before) or _NOT_SO.search(before) or (voiced.authored and _TABLE.search(said))
+    idle = _TRIFLE.search(before) or _NOT_SO.search(before) or (voiced.authored and TABLE_TALK.search(said.lower()))
     if idle or "?" in said or not _MEANS_TO.search(before) or len(about(before)) < 2:
         return None
     if len(said) > MAX_CHARACTERS or not voiced.quoted(sentence.start):
@@ -703,7 +702,7 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
     voiced = sentence.voiced
     if (
         found is None
-        or (voiced.authored and _TABLE.search(sentence.text))
+        or (voiced.authored and TABLE_TALK.search(sentence.text.lower()))
         or not voiced.quoted(sentence.start + found.start())
     ):
         return None
@@ -720,7 +719,7 @@ def _passing(found: Thread, sentence: Sentence, heard: VoicedTexts, place: int) 
     """Whether a thread is over at once: table talk, or a question that is answered right away."""
     voiced = sentence.voiced
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
-    if voiced.authored and any(_SHOW.search(text) for text in around):
+    if voiced.authored and any(SHOW_TALK.search(text.lower()) for text in around):
         return True
     if found.kind != "question":
         return False

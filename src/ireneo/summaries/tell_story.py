@@ -331,6 +331,8 @@ SHORTEST_DENSE = 6
 _GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
 TABLE_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
 """Talk about the game; for lower-cased text."""
+SHOW_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).show)}\b")
+"""Talk about the show; for lower-cased text."""
 _POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
 _FIRST_PERSON = lazy_re(lambda: rf"\b{either(topic(Turns).first_person)}\b")
