@@ -32,7 +32,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def make() -> None:
         store = await open_sqlite(path, durability="normal", readers=1)
         async with asyncio.timeout(STUCK_SECONDS):
-            await furnish(memory_with_all(store, looking(store)), messages=100)
+            await furnish(memory_with_all(store, looking(store)), messages=40)
         await store.close()
 
     asyncio.run(make())
