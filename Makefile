@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in $(PYTHONS); do \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 READY := .venv/ready
+INSTALLED := .venv/installed
 # What no test loads, or hardly any of its modules.
 UNLOADED := mypy|mypyc|pip|setuptools|pkg_resources|tests|huggingface_hub|onnxruntime|pyasn1_modules|pygments
 # Tests commit thousands of transactions: in memory, where the machine has room for that, no disk is waited for.
@@ -19,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test lint types tests conformance bench clean
 .DEFAULT_GOAL := test
 
-demo: $(READY) ## Watch it work on the sample logs that ship with it
+demo: $(if $(wildcard $(READY)),$(READY),$(INSTALLED)) ## Watch it work on the sample logs that ship with it
 	@$(BIN)/ireneo demo
 
 test: lint ## Everything that must hold; types and tests run beside each other
@@ -44,13 +45,25 @@ bench: $(READY) ## Tables of speeds and of what a context keeps; some take minut
 clean: ## Forget the environment and all caches
 	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 
-$(READY): pyproject.toml
+define new-venv
 	@test -n "$(PYTHON)" || { echo "Ireneo needs Python 3.11 or newer with venv: install it, or name it with make PYTHON=…" >&2; exit 2; }
 	@echo "Setting up .venv …"
 	@$(PYTHON) -m venv --clear .venv
+endef
+
+$(READY): pyproject.toml
+	$(new-venv)
 	@$(PIP) install --upgrade 'pip>=25.1' 2>/dev/null || $(PIP) install --upgrade 'pip>=25.1'
+	@echo "Installing all that the tests need, some 700 MB …"
 	@$(PIP) install --no-compile --editable . --group dev 2>/dev/null || \
 		$(PIP) install --no-compile --editable . --group dev
+	@echo "Compiling it …"
 	@# On all cores, where pip takes one. A file that this Python can't compile is none of ours.
 	@$(BIN)/python -m compileall -q -j 0 -x '/($(UNLOADED))/' .venv src >/dev/null 2>&1 || true
+	@touch $@
+
+$(INSTALLED): pyproject.toml ## The package alone: a thirteenth of what the tests need
+	$(new-venv)
+	@echo "Installing the package and what it needs, some 50 MB …"
+	@$(PIP) install --no-compile --editable . 2>/dev/null || $(PIP) install --no-compile --editable .
 	@touch $@

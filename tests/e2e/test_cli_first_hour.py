@@ -6,10 +6,12 @@ import asyncio
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.agent_log import LOST, MADE, MOON, claude_log
+from tests.e2e.pages import ROOT
 from tests.e2e.test_cli_command import AGENT, DESK, run
 
 import ireneo
@@ -157,3 +159,21 @@ def test_one_is_told_as_one_and_a_name_that_is_empty_names_nothing(tmp_path: Pat
     run("remember", "Anna lives in Porto.", cwd=tmp_path)
     for name in ("", "@main"):
         assert "The name of the session is empty" in run("tree", name, cwd=tmp_path, ends=2).stderr
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_the_demo_of_a_new_clone_waits_for_nothing_that_only_tests_need(tmp_path: Path) -> None:
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+
+    def done_by(target: str) -> str:
+        told = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return told.stdout
+
+    shown = done_by("demo")
+    assert "Installing the package" in shown
+    assert "--group dev" not in shown
+    assert "--group dev" in done_by("tests")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "ready").touch()
+    assert done_by("demo").split() == [".venv/bin/ireneo", "demo"]
