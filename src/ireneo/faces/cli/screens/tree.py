@@ -172,6 +172,7 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     tokens = sum(node.tokens for node in shown)
     covered = sum(node.messages for node in shown)
     yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
+    yield "  in full; a context shows of them what it has room for"
     for node in tree.overviews:
         what = f"of {node.tokens:,} tokens for {counted(node.messages, 'message')}"
         yield f"an overview {what} in narrow contexts · open with {short(node.id)}"
