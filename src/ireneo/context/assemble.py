@@ -369,15 +369,22 @@ def composed(shown: Sequence[ContextItem]) -> Composed:
 def newest_slots(messages: Sequence[Message], limit: int, options: ContextOptions, free: int) -> list[ViewSlot]:
     """Show the newest messages as they are where they fit into `limit`, with thinking where that fits into `free`.
 
-    Only the running turn's thinking is shown, all of it or none.
+    Only the running turn's thinking is shown, all of it or none. Where not all of the messages fit, but that turn does
+    with its thinking, only those before it are shortened.
     """
     turn = running_turn(messages) if options.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)
-    if size + sum(message.thinking_tokens for message in messages[turn:]) > free:
-        turn = len(messages)
+    thinking = sum(message.thinking_tokens for message in messages[turn:])
     if size <= limit:
+        turn = turn if size + thinking <= free else len(messages)
         return [slot_verbatim(message, options.count, thinking=place >= turn) for place, message in enumerate(messages)]
-    return slots_within(messages, max(limit, 0), options.count, floor=PARTLY_FLOOR)
+    before, after = messages[:turn], messages[turn:]
+    running = thinking + sum(message.tokens for message in after)
+    least = sum(min(message.tokens, PARTLY_FLOOR) for message in before)
+    if not thinking or running > max(limit, free // 3) or running + least > free:
+        return slots_within(messages, max(limit, 0), options.count, floor=PARTLY_FLOOR)
+    shortened = slots_within(before, max(limit - running, 0), options.count, floor=PARTLY_FLOOR)
+    return [*shortened, *(slot_verbatim(message, options.count, thinking=True) for message in after)]
 
 
 class Mark(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from ireneo.engine.context import ContextCache, context
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.log.calls import running_turn
-from ireneo.log.message import Part, Thinking
+from ireneo.log.message import Message, Part, Thinking
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
 
@@ -196,6 +196,18 @@ async def turned(house: House, session: Session, budget: int, preset: str, cache
     return await context(await house.store(), session.key, session.branch, Turned(), terms, "first", cache)
 
 
+LEAST_KEPT = 48
+"""What a message that a preset keeps may cost at least: its frame, the mark of what is left out, and a few words."""
+
+
+def fits(running: Sequence[Message], budget: int, preset: str) -> bool:
+    """Whether the running turn surely fits with its thinking, beside the messages that the preset keeps."""
+    policy = preset_named(preset)
+    room = policy.low_water * budget
+    cost = sum(message.tokens + message.thinking_tokens for message in running)
+    return cost <= room / 4 and cost + LEAST_KEPT * policy.keep_messages <= room * 2 / 3
+
+
 @calm(12)
 @given(names=histories, budget=budgets, preset=st.sampled_from(["coding", "forge"]))
 def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str], budget: int, preset: str) -> None:
@@ -214,10 +226,30 @@ def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str]
                 for key, block in shown.items():
                     assert block == written(path[home[key]], key)
                 running = await session.messages(running_turn(await session.messages()))
-                cost = sum(message.tokens + message.thinking_tokens for message in running)
-                if cost <= preset_named(preset).low_water * budget / 4:
+                if fits(running, budget, preset):
                     assert {key for message in running for key in keys(message.draft)} <= set(shown)
             await session.append(draft)
+
+    live_in("in memory", work)
+
+
+def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened() -> None:
+    long = ["ask", *["think long and act"] * 9, "think and answer"]
+    path = told(["instruct", "ask", "think and answer", *long, "ask", "think and act"])
+
+    async def work(house: House) -> None:
+        session = await (await house.memory()).session("run")
+        cache = ContextCache("run", "run", TOKENS.count)
+        for place, draft in enumerate(path):
+            if spoken_to(path[:place], draft):
+                await turned(house, session, 2_100, "forge", cache)
+            await session.append(draft)
+        now = await turned(house, session, 2_100, "forge", cache)
+        bounded(now, 2_100)
+        valid(now)
+        assert "left out" in str(now.messages[:-3])
+        assert "left out" not in str(now.messages[-3:])
+        assert [key for _, key, _ in shown_thoughts(now)] == keys(path[-2])
 
     live_in("in memory", work)
 
