@@ -210,3 +210,22 @@ def test_the_clock_is_asked_and_not_the_machine() -> None:
         assert record.last_used == clock.now()
 
     asyncio.run(work())
+
+
+@every_store
+def test_a_command_is_quoted_as_its_user_entered_it(store: str) -> None:
+    said = "The harbour report in Portuguese, please."
+    asked = (
+        f"<command-message>plan</command-message><command-name>/plan</command-name><command-args>{said}</command-args>"
+    )
+    to_harness = "<command-name>/model</command-name>\n<command-args>report</command-args>"
+    put_out = "<local-command-stdout>Set to the report of the harbour.</local-command-stdout>"
+
+    async def work(house: House, memory: Memory) -> None:
+        session = await memory.session("a")
+        for text in (asked, to_harness, put_out):
+            await session.append({"role": "user", "content": text})
+        brief = await memory.brief(goal="Write the harbour report.")
+        assert [line.text.partition(" (")[0] for line in brief.lines] == [f"“/plan {said}”"]
+
+    within(store, work)

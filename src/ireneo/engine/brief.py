@@ -43,6 +43,7 @@ from ireneo.lessons.lessons import (
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
+from ireneo.log.calls import as_entered
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
@@ -470,11 +471,9 @@ class BriefSearch:
         ):
             return None
         for message in self.scope.tx.log.find(SessionKey(self.scope.space, pieces[0].session), pieces[0].messages):
-            if message.role == "user" and not message.erased and len(message.draft.text) <= LONGEST_QUOTED:
-                draft = message.draft
-                return RecallHit(
-                    id=message.id, kind="message", text=draft.text, score=0.0, at=draft.at, author=draft.author
-                )
+            draft, text = message.draft, as_entered(message.draft.text)
+            if message.role == "user" and not message.erased and 0 < len(text) <= LONGEST_QUOTED:
+                return RecallHit(id=message.id, kind="message", text=text, score=0.0, at=draft.at, author=draft.author)
         return None
 
     def _serves(self, purpose: Purpose, record: Record, common: frozenset[str], nearness: float) -> Served | None:
@@ -569,7 +568,9 @@ class BriefSearch:
         if self._limits.project is None:
             index = MessageIndex(RecallQuery(text="brief"), self.scope)
             found = self._hits(index, question, near, looked_at=LOOKED_AT)
-            yield from ((hit, nearness) for hit, nearness in found if hit.role == "user")
+            for hit, nearness in found:
+                if hit.role == "user" and (text := as_entered(hit.text)):
+                    yield replace(hit, text=text), nearness
 
     def _hits(
         self, index: MemoryIndex | MessageIndex, question: Question, near: Nearness | None, *, looked_at: int

@@ -449,6 +449,27 @@ def ran_by_user(messages: Iterable[Message]) -> Iterator[UserRan]:
         yield ran
 
 
+_ENTERED = lazy_re(
+    r"<(?P<tag>command-(?:name|message|args|contents)|(?:bash|local-command)-(?:std(?:out|err)|caveat|input))>"
+    r"(?P<text>(?:[^<]|<(?!/(?P=tag)>))*+)</(?P=tag)>\s*"
+)
+_ASKED_TAG = "<command-message>"
+"""Begins what a harness writes of a command that is a request of the user, and not one to itself."""
+
+
+def as_entered(text: str) -> str:
+    """A user's text as they entered it: `/review 7`, and not the markup in which their harness logs it.
+
+    Empty where the harness wrote it all, of a command to itself.
+    """
+    elements = {found["tag"]: found["text"].strip() for found in _ENTERED.finditer(text)}
+    if not elements:
+        return text
+    asked = [elements.get(tag, "") for tag in ("command-name", "command-args")]
+    command = " ".join(filter(None, asked)) if text.lstrip().startswith(_ASKED_TAG) else ""
+    return "\n".join(filter(None, (command, _ENTERED.sub("", text).strip())))
+
+
 def line_numbers(text: str) -> frozenset[int]:
     """The numbers before adjacent lines that count them; other numbers are part of the text."""
     found = [int(match[1]) for match in GUTTER.finditer(text)]
