@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,6 +40,42 @@ class Deaf:
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[bytes]:
         raise EmbedderError("deaf is not there.")
+
+
+class Angles:
+    """An embedder that turns texts with a certain word by so many degrees away from the question."""
+
+    name = "angles"
+    dimensions = 2
+    degrees: Mapping[str, float] = {"sing": 20, "bingo": 22, "bus": 60}
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[bytes]:
+        turned = [next((angle for word, angle in self.degrees.items() if word in text), 90) for text in texts]
+        angles = [0.0 if query else math.radians(each) for each in turned]
+        return [bytes([round(127 * math.cos(each)), round(127 * math.sin(each))]) for each in angles]
+
+
+@pytest.mark.parametrize(
+    ("newer", "first"),
+    [
+        ("It's Mondays with us now, the bingo took the hall.", True),
+        ("It was Mondays at the bingo, ages ago.", False),
+        ("I take the bus to town now, the car is sold.", False),
+    ],
+)
+@waited
+async def test_a_change_that_is_as_near_in_meaning_goes_before_what_it_changes(
+    tmp_path: Path, newer: str, first: bool
+) -> None:
+    async with opened(tmp_path, Angles()) as memory:
+        session = await memory.session("talk")
+        older = "Eleven of us sing on Thursdays."
+        chatter = [said(f"Nothing much on day {day}.", at=MAY - YEAR) for day in range(3)]
+        await session.append([*chatter, said(older, at=MAY), said(newer, at=MAY + timedelta(days=30))])
+        await memory.embed()
+        found = await memory.recall("Which evening is kept free for practice?")
+    told = [each.text for each in found if each.text in (older, newer)]
+    assert told[0] == (newer if first else older)
 
 
 @waited

@@ -26,6 +26,7 @@ from ireneo.memories.persons import is_form
 from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
+    ALIKE_MEANT,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
     NEAR_ENOUGH_MEANT,
@@ -500,10 +501,10 @@ def _recall(
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
+    near = NEAR_ENOUGH if meaning is None else NEAR_ENOUGH_MEANT
     if question.of_now:
         if isinstance(indexes[0], MessageIndex):
-            found = _with_renewals(indexes[0], question, found)
-        near = NEAR_ENOUGH if meaning is None else NEAR_ENOUGH_MEANT
+            found = _with_renewals(indexes[0], question, found, 0.0 if meaning is None else near)
         found = _newer_first(scope, question, found, asked, near)
     return RecallResults(_chosen(found, question, asked, resources), note)
 
@@ -588,6 +589,9 @@ def _newer_first(
         words = about[_name(one)]
         # A message that says that something changed need not repeat all of it.
         changes = 2 * len(words) >= len(question.terms) and len(one.text) <= SHORT_REPLY
+        # One that is as near by its vector may share no word with the question.
+        meant, before = (dict(each.parts).get("meaning", 0.0) for each in (one, other))
+        changes = changes or (len(one.text) <= SHORT_REPLY and meant >= ALIKE_MEANT * before > 0)
         return likeness(words, about[_name(other)]) >= least or (changes and says_of_change(one.text))
 
     first = moved_up(found[:head], renews)
@@ -612,12 +616,15 @@ def _newer_first(
     return [*_with_falling_scores(ordered), *found[SPARE * asked.limit :]]
 
 
-def _with_renewals(index: MessageIndex, question: Question, found: Sequence[RecallHit]) -> list[RecallHit]:
+def _with_renewals(
+    index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
+) -> list[RecallHit]:
     """Put before each of the first hits the newest message that tells of a change of what it names.
 
     "I have Otto" answers "do I have a pet", and "Otto died" shares no word with that: what a hit names besides the
-    question's words is looked for again.
+    question's words is looked for again. What is found has at least a share of `least` of the hit's own score.
     """
+    scores = {_name(each): each.score for each in found}
     asked = {term for term, _ in question.terms}
     first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
     said = {_name(each): frozenset(telling_words(each.text)) - asked for each in first}
@@ -640,6 +647,7 @@ def _with_renewals(index: MessageIndex, question: Question, found: Sequence[Reca
             for each in index.read(places).values()
             if each.hit.role == "user" and each.hit.at and hit.at and each.hit.at > hit.at
             if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and says_of_change(each.hit.text)
+            if scores.get(_name(each.hit), 0.0) >= least * hit.score
         ]
         names = [_name(each) for each in ordered]
         place = names.index(_name(hit))

@@ -581,6 +581,8 @@ NEAR_ENOUGH = 0.7
 """The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
 NEAR_ENOUGH_MEANT = 0.6
 """The same where vectors count: their share differs between two documents that answer alike."""
+ALIKE_MEANT = 0.9
+"""The share of a document's nearness by its vector that a newer one must have which says of a change."""
 OF_ONE_MATTER = 0.6
 """The share of the question's words that either has, or alike ones, which both must have."""
 NEWEST_OF_MATTER = 0.5
