@@ -12,8 +12,7 @@ import pytest
 from tests.postgres_server import empty_database
 
 from ireneo.adapters.postgres import connection
-from ireneo.adapters.postgres.connection import COPIED
-from ireneo.adapters.postgres.pipe import LEAST_COPIED, Pipe, as_copy
+from ireneo.adapters.postgres.connection import COPIED, LEAST_COPIED, Pipe, as_copy
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.log.message import Draft, Message, Text
 from ireneo.log.tree import SessionKey
