@@ -199,6 +199,12 @@ def test_a_shortened_list_of_names_is_of_names_that_stand_there() -> None:
         assert not sources.supports(TextClaim("identifier", told))
 
 
+def test_colours_of_an_output_are_no_part_of_its_words() -> None:
+    sources = SourceIndex(["\x1b[0;31mERROR: the tide\x1b[0m is [0;32mhigh[0m", r"\u001b[1mrow 41\u001b[0m"])
+    assert sources.supports(TextClaim("quotation", "ERROR: the tide is high"))
+    assert sources.supports(TextClaim("quotation", "row 41"))
+
+
 def test_a_quotation_is_not_put_together_from_two_texts() -> None:
     evidence = SourceIndex(["never push", "to main again"])
     assert not evidence.supports(TextClaim("quotation", "never push … to main"))

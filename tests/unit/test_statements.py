@@ -223,7 +223,6 @@ def test_a_definition_is_told_with_the_comment_before_it() -> None:
         """
     assert coded(text) == [
         "`def keep_row(row, limit=40)` — A row is never dropped, because the export counts them.",
-        "keep_row: `x`",
     ]
 
 
@@ -319,6 +318,7 @@ def test_the_lines_that_say_what_went_wrong_are_told_once_each() -> None:
 
 def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_counts() -> None:
     assert shown_output("12 rows\n  \x1b[0;31mwritten\x1b[0m ") == "12 rows written"
+    assert shown_output("[main 12ab] keep rows\n[1mbold[0m") == "[main 12ab] keep rows bold"
     long = "\n".join(["begin", *(f"a row of part_{number} is read" for number in range(40)), "412 rows"])
     assert shown_output(long) == "412 rows"
     assert shown_output(long, "The row of `part_7` is the wrong one.") == "a row of part_7 is read […] 412 rows"

@@ -60,10 +60,32 @@ def test_commands_that_the_user_entered_are_told() -> None:
     command = "<command-name>/ide</command-name>\n<command-args></command-args>"
     shown = "<local-command-stdout>Connected to the editor Kelp.</local-command-stdout>"
     assert "- The user entered /ide: Connected to the editor Kelp." in entered(command, shown)
+    many = "<local-command-stdout>New in this version:\n- rows are kept\n- heads are kept</local-command-stdout>"
+    assert not any("The user" in line for line in entered("<command-name>/news</command-name>", many))
     goodbye = "<command-name>/exit</command-name>", "<local-command-stdout>Bye!</local-command-stdout>"
     assert not any("The user" in line for line in entered(*goodbye))
     spoken = said("`<bash-input>rm -rf src</bash-input>` would remove all of it.")
     assert not any("The user" in line for line in told(spoken)), "what somebody says of such a line"
+
+
+def test_an_edit_that_was_made_after_all_failed_for_no_reason_worth_telling() -> None:
+    arguments = {"file_path": "src/rows.py", "old_string": "x = 1", "new_string": "y = 2"}
+    failed = step("", "Edit", arguments, "File has not been read yet. Read it first.", failed=True)
+    assert any("not been read" in line for line in told(failed))
+    assert not any("not been read" in line for line in told(failed, edit("src/rows.py", "x = 1", "y = 2")))
+
+
+def test_what_a_search_showed_stands_under_what_was_searched_for() -> None:
+    found = step("", "Grep", {"pattern": "def keep", "path": "src"}, "src/rows.py:12:def keep_row(row, limit=40):")
+    named = run("ls", "rows.py", text="`keep_row` keeps it.")
+    shown = [line.subject for line in write_leaf(material([*found, *named]).messages, "", ends_turn=False)[1].lines]
+    assert any(subject.startswith("searched for def keep") for subject in shown), shown
+
+
+def test_code_that_says_nothing_by_itself_is_not_told() -> None:
+    changed = told(edit("src/rows.py", "id.", "rowID."), edit("src/rows.py", "return a\n", "return rows, nil\n"))
+    assert not any("rowID" in line or "return rows" in line for line in changed)
+    assert any("return 101" in line for line in told(edit("src/rows.py", "return 100\n", "return 101\n")))
 
 
 def test_the_outcome_of_any_tool_is_told() -> None:

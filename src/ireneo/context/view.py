@@ -51,6 +51,8 @@ BLOCK_SHARE = 0.35
 """A block costs at most this share of the messages that it covers, however wide the budget."""
 MIN_BLOCK_TOKENS = 60
 """Allowance of every block."""
+HEADINGS_TOKENS = 24
+"""What the headings over a block's notes may cost."""
 MAX_DOUBT = 240
 """Most characters of a dispute in a block's header."""
 FILLS = 3
@@ -305,7 +307,7 @@ def _apart(path: str, files: Collection[str]) -> str:
 def block_limit(summary: Summary, lines: Iterable[PricedLine] = ()) -> int:
     """Most tokens for the lines of a block; of a model's notes among its `lines` all that there are."""
     notes = sum(each.cost for each in lines if each.is_note)
-    return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes)
+    return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes + HEADINGS_TOKENS)
 
 
 def verbatim(message: Message, *, thinking: bool) -> ContextItem:

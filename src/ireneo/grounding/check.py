@@ -430,6 +430,7 @@ class Grounds:
 
 
 _NAMES = lazy_re(r"\w+")
+ELSEWHERE = "in none of the messages that it names"
 
 
 def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Iterable[Message] = ()) -> Struck:
@@ -449,10 +450,13 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     told = [_named_user(each) for each in _sentences(text)]
     for sentence in told:
         claimed = check_text(_REFERENCE.sub(" ", sentence), grounds.shown)
-        if near is not None:
-            claimed += [claim for claim in _figures(sentence) if claim not in claimed and not near.supports(claim)]
-        claimed = [each for each in claimed if each.kind != "number" or not grounds.is_line(each.text, sentence)]
-        wrong = [*(f"The {claim.kind} “{claim.text}” stands nowhere." for claim in claimed), *_told(sentence, grounds)]
+        far = [] if near is None else [each for each in _figures(sentence) if not near.supports(each)]
+        far = [each for each in far if each not in claimed]
+        missing = [(each, "nowhere") for each in claimed] + [(each, ELSEWHERE) for each in far]
+        missing = [each for each in missing if each[0].kind != "number" or not grounds.is_line(each[0].text, sentence)]
+        claimed = [claim for claim, _ in missing]
+        wrong = [*(f"The {each.kind} “{each.text}” stands {where}." for each, where in missing)]
+        wrong += _told(sentence, grounds)
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim in claimed]
         stands = _without(sentence, _WrongClause(names, grounds)) if wrong else sentence

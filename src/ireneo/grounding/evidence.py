@@ -96,6 +96,8 @@ LEAST_FAMILY = 4
 """The beginning of a longer name has more characters than so many."""
 _NUMBERED = lazy_re(r"(\w{3,}_)[NX]")
 _JOINED = lazy_re(r"\w[-_]\w")
+_COLOURED = lazy_re(r"(?:\x1b|\\(?:u001b|x1b|033|e))?\[\d{1,3}(?:;\d{1,3}){0,4}m")
+"""A colour code, also where the sign before it was lost or written out."""
 _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -109,7 +111,7 @@ class SourceIndex:
     """An index of source texts in which claims are looked up. Derived sets are built when first needed."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._given = tuple(texts)
+        self._given = tuple(_COLOURED.sub("", text) for text in texts)
         written = tuple(dict.fromkeys(straight(text) for text in self._given))
         # JSON strings are searched both with and without their escapes.
         plain = tuple(unescaped(text) for text in written)

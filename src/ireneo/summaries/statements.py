@@ -357,6 +357,8 @@ _HANDS_ON = lazy_re(
 )
 """Errors that are only passed on stand in every file."""
 _LOGS = lazy_re(r"^(?:\w+ :?= )?(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
+_BARE = lazy_re(r"(?:return (?:[^\W\d][\w.]*(?:, |;?$))+|[\w.]+)")
+"""Code that says nothing by itself: a name, or that names are returned."""
 _PLAIN_RETURN = lazy_re(r"^\s*return \w+;?$")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
@@ -505,7 +507,7 @@ class _Passage:
         explains = code_worth(f"# {why}") if why else 0.0
         place = f"{within}: " if within and not self.names_itself else ""
         best = max(self.worth, default=0.0)
-        if self.told:
+        if self.told and (explains or not _BARE.fullmatch(self.told)):
             worth = max(best, explains) + FURTHER * (sum(self.worth) - best + min(best, explains))
             yield CodeStatement(f"{place}`{self.told}`" + (f" — {why}" if explains else ""), worth)
         elif explains:
@@ -534,7 +536,7 @@ _WRONG = lazy_re(
 """Of a line in lower case: which is searched twice as fast as by a pattern that ignores case."""
 _HEADS = lazy_re(r"[\w ]{1,30}:$")
 """A line that only leads others."""
-_COLOURED = lazy_re(r"\x1b?\[\d{0,3}(?:;\d{1,3}){0,4}m")
+_COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
 _RULER = lazy_re(r"[=_-]{4,}")
 _FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")

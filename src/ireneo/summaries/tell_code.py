@@ -140,7 +140,7 @@ def _difference(old: str, new: str) -> str:
     pairs = zip(reversed(one[start:]), reversed(other[start:]), strict=False)
     end = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
     was, now = ("".join(each[start : len(each) - end]).strip(" ,") for each in (one, other))
-    if not (was or now) or max(len(was), len(now)) > LONGEST_CHANGE:
+    if not (was or now) or max(len(was), len(now)) > LONGEST_CHANGE or "`" in f"{was}{now}":
         return ""
     if not now:
         return f"without `{was}` now"
@@ -175,10 +175,12 @@ def _seen_of(step: Step, later: Sequence[Step], known: Mapping[str, int]) -> Ite
             yield step.line(each.text, each.worth * FOUND_PROSE, subject=path)
     elif step.action.kind != "fetch":
         share = TESTS if _is_test(path) else 1.0
+        searched = f"`{path}`" if step.action.shell else f"searched for {path}"
+        about = searched if step.action.kind == "search" else path
         for each in code(lines):
             used = sum(known.get(name, 0) > 1 for name in artifacts(each.text))
             if used or each.worth > TELLING:
-                yield step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
+                yield step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=about)
 
 
 def shows_text(step: Step) -> bool:

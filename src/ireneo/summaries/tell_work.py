@@ -281,8 +281,9 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         output = step.answered
         named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
-            if key(step) in told:
-                continue
+            made = (each for each in done[place + 1 :] if each.action.kind in CHANGES and not each.failed)
+            if key(step) in told or (kind in CHANGES and any(each.action.subject == subject for each in made)):
+                continue  # A change that was made after all is told by itself.
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
         elif step.rejected and not said_in_refusal(step):
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
@@ -306,7 +307,7 @@ def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
             text = f"The user ran `{clip(' '.join(ran.command.split()), LONGEST_MOVE)}`" + (
                 f" → {said}" if said else ""
             )
-        elif len(said.split()) >= FEWEST_WORDS:
+        elif len(said.split()) >= FEWEST_WORDS and "\n" not in ran.output:
             text = f"The user entered {clip(ran.command, LONGEST_MOVE)}: {said}"
         else:
             continue
