@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from msgspec import Struct
 
@@ -459,7 +459,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
         wrong += _told(sentence, grounds)
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim in claimed]
-        stands = _without(sentence, _WrongClause(names, grounds)) if wrong else sentence
+        stands = _without(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
     if not complaints:
@@ -480,15 +480,9 @@ def _figures(sentence: str) -> list[TextClaim]:
     return [claim for claim in figures if not claim.text.startswith("line ")]
 
 
-class _WrongClause(Struct, frozen=True):
-    """A predicate: whether a clause contains any of the faults of its sentence."""
-
-    names: Sequence[str]
-    grounds: Grounds
-
-    def __call__(self, clause: str) -> bool:
-        named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in self.names)
-        return named or bool(_told(clause, self.grounds))
+def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:
+    """Whether a clause has any of the faults of its sentence, `names` among them."""
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in names) or bool(_told(clause, grounds))
 
 
 _USER_LABEL = lazy_re(r"^User(:\s)")

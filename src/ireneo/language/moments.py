@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 from ireneo.language.files import LANGUAGES, either, fill, from_data, of_language, topic
 from ireneo.language.spoken import Moments
-from ireneo.language.times import month_numbers, weekday_numbers
+from ireneo.language.times import longest_first, month_numbers, weekday_numbers
 from ireneo.language.topics import Map, Times
 from ireneo.patterns import lazy_re
 
@@ -214,14 +213,14 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     known, times = of_language(Moments, code), of_language(Times, code)
     months = [name for row in times.months for name in row.split()]
     full = [row.split()[0] for row in times.months]
-    words = f"(?:{_longest_first((*known.on, *known.kept))})"
+    words = f"(?:{longest_first((*known.on, *known.kept))})"
     parts = {
         "lead": rf"(?P<lead>\b{words}\s+(?:{either(times.articles or ['(?!)'])}\s+)?)?",
-        "count": rf"(?P<count>\d{{1,3}}|{_longest_first(word for words in times.counts.values() for word in words)})",
-        "unit": f"(?P<unit>{_longest_first(word for words in times.units.values() for word in words)})",
+        "count": rf"(?P<count>\d{{1,3}}|{longest_first(word for words in times.counts.values() for word in words)})",
+        "unit": f"(?P<unit>{longest_first(word for words in times.units.values() for word in words)})",
         "which": f"(?P<which>{'|'.join((*known.last, *known.this, *known.next))})",
-        "weekday": f"(?P<weekday>{_longest_first(times.weekdays)})",
-        "on_weekday": rf"(?:(?:{_longest_first(times.weekdays)}),?\s+(?:the\s+|den\s+|dem\s+)?)?",
+        "weekday": f"(?P<weekday>{longest_first(times.weekdays)})",
+        "on_weekday": rf"(?:(?:{longest_first(times.weekdays)}),?\s+(?:the\s+|den\s+|dem\s+)?)?",
         "span": f"(?P<unit>{'|'.join(word for words in known.units.values() for word in words)})",
         "part": rf"(?P<part>\s+(?:{'|'.join(known.day_parts)}))?",
         "days": "|".join(word for words in known.days.values() for word in words),
@@ -233,21 +232,17 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"{lead}\b{which}\s+{weekday}{part}(?!\w)", "weekday"),
         (r"{lead}\b{which}\s+{span}(?!\w)", "span"),
         (
-            rf"{{lead}}\b{{on_weekday}}(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>{_longest_first(months)})(?!\w|\.?,?\s*\d{{4}})",
+            rf"{{lead}}\b{{on_weekday}}(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>{longest_first(months)})(?!\w|\.?,?\s*\d{{4}})",
             "date",
         ),
         (
-            rf"{{lead}}\b{{on_weekday}}(?P<month>{_longest_first(months)})\s+(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?!\w|[:.]\d|,?\s*\d{{4}})",
+            rf"{{lead}}\b{{on_weekday}}(?P<month>{longest_first(months)})\s+(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?!\w|[:.]\d|,?\s*\d{{4}})",
             "date",
         ),
         (
-            rf"(?P<lead>\b{words}\s+)\b(?P<month>{_longest_first(full)})(?!\w|,?\s*\d)",
+            rf"(?P<lead>\b{words}\s+)\b(?P<month>{longest_first(full)})(?!\w|,?\s*\d)",
             "month",
         ),
         (rf"(?P<lead>\b{words}\s+)\b{{weekday}}{{part}}(?!\w)", "weekday"),
     ]
     return tuple((lazy_re(fill(pattern, parts), re.I), kind) for pattern, kind in rows)
-
-
-def _longest_first(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))

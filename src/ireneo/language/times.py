@@ -120,7 +120,7 @@ def is_clock(word: str) -> bool:
 @from_data
 def spoken_dates() -> str:
     """Return a case-sensitive pattern for a date in which the month is a word."""
-    month = _any(name.capitalize() for name in month_numbers())
+    month = longest_first(name.capitalize() for name in month_numbers())
     return (
         rf"\b(?:(?:{month})\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?!\.\d)(?:,? \d{{4}}\b)?"
         rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{month})\b\.?(?:,? \d{{4}}\b)?)"
@@ -133,7 +133,7 @@ _SPOKEN = lazy_re(spoken_dates)
 @from_data
 def weekdays() -> str:
     """Return a case-sensitive pattern for the name of a weekday, also in the plural."""
-    return rf"\b(?:{_any(day.capitalize() for day in weekday_numbers())})s?\b"
+    return rf"\b(?:{longest_first(day.capitalize() for day in weekday_numbers())})s?\b"
 
 
 @from_data
@@ -322,13 +322,13 @@ def _unit_days(match: re.Match[str]) -> float:
     return _UNIT_DAYS[_code(topic(Times).units, match["unit"])]
 
 
-def _any(words: Iterable[str]) -> str:
-    """Return a pattern for any of `words`, the longest first, since a shorter one may be its prefix."""
+def longest_first(words: Iterable[str]) -> str:
+    """Return a pattern for any of `words`, without a group, the longest first: a shorter one may be its prefix."""
     return "|".join(sorted((re.escape(word) for word in set(words)), key=lambda word: (-len(word), word)))
 
 
 def _all(known: Map) -> str:
-    return _any(word for words in known.values() for word in words)
+    return longest_first(word for words in known.values() for word in words)
 
 
 _TURNS_BACK = lazy_re(
@@ -337,9 +337,11 @@ _TURNS_BACK = lazy_re(
 _TURNS_ON = lazy_re(
     lambda: rf"\b(?:(?P<after>{either(topic(Times).after)})|{either(topic(Times).since)}){_between()}$", re.I
 )
-_LEADS = lazy_re(lambda: rf"\b(?:{_any(topic(Times).leads)})\s+(?:{either(topic(Times).articles)}\s+)?$", re.I)
+_LEADS = lazy_re(lambda: rf"\b(?:{longest_first(topic(Times).leads)})\s+(?:{either(topic(Times).articles)}\s+)?$", re.I)
 _LAST = lazy_re(lambda: rf"\b{either(topic(Times).which['last'])}\s+$", re.I)
-_SHARED_YEAR = lazy_re(lambda: rf"\s*(?:{_any(topic(Times).joins)}|-|–)\s*[^\W\d_]+(?:\s+\d{{1,2}})?,?\s+{_YEAR}", re.I)
+_SHARED_YEAR = lazy_re(
+    lambda: rf"\s*(?:{longest_first(topic(Times).joins)}|-|–)\s*[^\W\d_]+(?:\s+\d{{1,2}})?,?\s+{_YEAR}", re.I
+)
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 
 
@@ -357,24 +359,24 @@ def _readings() -> tuple[tuple[re.Pattern[str], _Reading], ...]:
     full = [name.split()[0] for name in known.months]
     units = _all(known.units)
     parts = {
-        "month": f"(?P<month>{_any(month_numbers())})",
+        "month": f"(?P<month>{longest_first(month_numbers())})",
         "month_number": "(?P<month>1[0-2]|0?[1-9])",
         "year": _YEAR,
         "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
         "count": rf"(?P<count>\d{{1,3}}|{_all(known.counts)})",
         "unit": f"(?P<unit>{units})",
         "season": f"(?P<season>{_all(known.seasons)})",
-        "weekday": f"(?P<weekday>{_any(weekday_numbers())})",
+        "weekday": f"(?P<weekday>{longest_first(weekday_numbers())})",
         "which": f"(?P<which>{_all(known.which)})",
     }
-    plain = _any(word for name in ("today", "yesterday", "day_before") for word in known.names[name])
-    rest = _any(word for name in ("night", "week", "weekend", "month", "year") for word in known.names[name])
+    plain = longest_first(word for name in ("today", "yesterday", "day_before") for word in known.names[name])
+    rest = longest_first(word for name in ("night", "week", "weekend", "month", "year") for word in known.names[name])
     of = rf"\s+(?:{either(known.season_of_year)}\s+)?"
     rows: tuple[tuple[Iterable[str], _Reading], ...] = (
         ((r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b",), _iso),
         (known.day_dates, _date),
         (known.month_dates, _date),
-        ((rf"\b(?P<month>{_any(full)})\b",), _date),
+        ((rf"\b(?P<month>{longest_first(full)})\b",), _date),
         ((rf"\b{{season}}{of}{{year}}\b", r"\b{which}\s+{season}\b"), _season),
         (known.ago, _ago),
         (known.past, _past),

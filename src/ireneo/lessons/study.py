@@ -119,9 +119,7 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
     entries: deque[DiaryEntry] = deque(maxlen=MOST_ENTRIES)
     for each in studied:
         entries.extend(each.entries)
-        for observation in each.observations:
-            known = claims.get(observation.cue)
-            claims[observation.cue] = observation if known is None else _both(known, observation)
+        _sum_up(claims, each.observations)
         out = Studied(
             messages=out.messages + each.messages,
             turns=out.turns + each.turns,
@@ -136,10 +134,14 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
 def sum_observations(observations: Iterable[Observation]) -> list[Observation]:
     """Sum the observations of one run by claim; the text is that of the first with one."""
     out: dict[str, Observation] = {}
-    for each in observations:
-        known = out.get(each.cue)
-        out[each.cue] = each if known is None else _both(known, each)
+    _sum_up(out, observations)
     return list(out.values())
+
+
+def _sum_up(claims: dict[str, Observation], observations: Iterable[Observation]) -> None:
+    for each in observations:
+        known = claims.get(each.cue)
+        claims[each.cue] = each if known is None else _both(known, each)
 
 
 def _both(one: Observation, other: Observation) -> Observation:

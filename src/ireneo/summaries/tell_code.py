@@ -167,12 +167,9 @@ def seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
 def _seen_of(step: Step, later: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
     path = step.action.subject
     lines = survives(seen_lines(step.output), _taken_away(later))
-    if path.endswith(_DOCUMENTS):
+    if (written := path.endswith(_DOCUMENTS)) or shows_text(step):
         for each in document(lines):
-            yield step.line(each.text, each.worth * READ_PROSE, subject=path)
-    elif shows_text(step):
-        for each in document(lines):
-            yield step.line(each.text, each.worth * FOUND_PROSE, subject=path)
+            yield step.line(each.text, each.worth * (READ_PROSE if written else FOUND_PROSE), subject=path)
     elif step.action.kind != "fetch":
         share = TESTS if _is_test(path) else 1.0
         searched = f"`{path}`" if step.action.shell else f"searched for {path}"
