@@ -118,7 +118,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
 
 
 def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
-    words = " ".join(name.split())
+    words = _one_line(name)
     exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
     begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
     return exact or begins or [each for each in pins if words and each.text.startswith(words)]
@@ -126,7 +126,7 @@ def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
 
 def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annotation | None:
     """The last release of what `name` calls, on the branch's path."""
-    words = " ".join(name.split())
+    words = _one_line(name)
     head = tx.log.head(key, branch)
     notes = tx.annotations.on_path(key, head.id if head else None)
     found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
@@ -142,18 +142,27 @@ def _pin(line: Line) -> Pin:
 def _note(
     tx: Transaction, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
 ) -> Annotation:
-    words = " ".join(text.split())
+    words = _one_line(text)
     if not words:
         raise BadInput("There is nothing to pin; give the words that are to stand.")
-    head = tx.log.head(key, branch)
-    if head is None and tx.sessions.get(key) is None:
-        tx.sessions.create(key, None)
-        tx.log.move(key, branch, None)
-    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+    at, position = _place(tx, key, branch)
     name = annotation_id(kind, at, words, about)
     made = Annotation(id=name, kind=kind, at=at, at_position=position, text=words, about=about)
     tx.annotations.put(key, [made])
     return made
+
+
+def _place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
+    """The message at a branch's head, and its position; before the first one of a session, which is created if new."""
+    head = tx.log.head(key, branch)
+    if head is None and tx.sessions.get(key) is None:
+        tx.sessions.create(key, None)
+        tx.log.move(key, branch, None)
+    return (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 # What is written by hand into a story.
@@ -268,16 +277,6 @@ def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
     )
 
 
-def _place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
-    """The message at a branch's head, and its position; before the first one, where there is none."""
-    head = tx.log.head(key, branch)
-    return (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def add_thread(
     tx: Transaction,
     key: SessionKey,
@@ -293,9 +292,6 @@ def add_thread(
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
     words = _words(text, MOST_OF_THREAD)
     at, position = _place(tx, key, branch)
-    if not at and tx.sessions.get(key) is None:
-        tx.sessions.create(key, None)
-        tx.log.move(key, branch, None)
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
     sort: AnnotationKind = "canon" if kind == "canon" else "thread"
     number = 0
@@ -359,18 +355,8 @@ def resolve_thread(
 ) -> StoryThread:
     """Say that a thread has come to its end, or that a fact holds no longer: it is shown no more from here on."""
     meant = _meant(list_threads(tx, key, branch, policy, voice), id)
-    at, position = _place(tx, key, branch)
-    words = _one_line(how) or meant.text
-    note = Annotation(
-        id=annotation_id("release", at, words, meant.id),
-        kind="release",
-        at=at,
-        at_position=position,
-        text=words,
-        about=meant.id,
-    )
-    tx.annotations.put(key, [note])
-    return replace(meant, state="resolved", until=max(position, 0), ended=words)
+    made = _note(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
+    return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)
 
 
 def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: str) -> Annotation:

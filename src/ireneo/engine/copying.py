@@ -13,9 +13,8 @@ from datetime import date
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from ireneo.engine.tree import all_annotations
+from ireneo.engine.tree import all_annotations, whole_messages
 from ireneo.errors import StoreError
 from ireneo.log.message import Head, Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -73,9 +72,7 @@ def _heads(tx: Transaction, key: SessionKey) -> list[Head]:
 
 def _page(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> list[Message]:
     """The next messages of a path, with their native payloads and log records."""
-    messages = tx.log.path(key, to, first, first + PAGE - 1)
-    whole = tx.log.drafts(key, [message.id for message in messages])
-    return [replace(message, draft=whole[message.id]) for message in messages]
+    return whole_messages(tx, key, tx.log.path(key, to, first, first + PAGE - 1))
 
 
 def _store(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> int:

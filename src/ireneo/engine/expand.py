@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -14,10 +14,18 @@ from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
-from ireneo.engine.tree import MIN_ID_LENGTH, all_annotations, find_summary, memory_named, messages_named, only_match
+from ireneo.engine.tree import (
+    MIN_ID_LENGTH,
+    all_annotations,
+    find_summary,
+    memory_named,
+    messages_named,
+    only_match,
+    whole_messages,
+)
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
-from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, names_of, short, texts
+from ireneo.log.message import Message, arguments_text, heard_by, names_of, short, texts
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
@@ -60,7 +68,7 @@ def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> 
         )
     if not found:
         raise MessageNotFound(f"There is no message {name} in session {key.session}.")
-    return Expanded(summary=None, messages=tuple(_whole(tx, key, found)))
+    return Expanded(summary=None, messages=tuple(whole_messages(tx, key, found)))
 
 
 def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Expanded:
@@ -74,13 +82,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Exp
     if character := seen_by(summary.summarizer):
         # A character's memory opens only to what she was present for.
         messages = [message for message in messages if heard_by(message.draft, character)]
-    return Expanded(summary=summary, messages=tuple(_whole(tx, key, messages)), parts=parts)
-
-
-def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
-    """The messages with native payloads and log records."""
-    drafts: Mapping[MessageId, Draft] = tx.log.drafts(key, [message.id for message in messages])
-    return [replace(message, draft=drafts[message.id]) for message in messages]
+    return Expanded(summary=summary, messages=tuple(whole_messages(tx, key, messages)), parts=parts)
 
 
 Tool: TypeAlias = Callable[..., Awaitable[str]]

@@ -507,9 +507,13 @@ def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> It
         for first in range(path.first, path.head.position + 1, CHUNK):
             last = min(first + CHUNK - 1, path.head.position)
             read = tx.log.path(key, path.head.id, first, last)
-            drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
-            for message in read:
-                yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
+            yield from whole_messages(tx, key, read) if whole else read
+
+
+def whole_messages(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
+    """The messages with their native payloads and log records."""
+    drafts = tx.log.drafts(key, [message.id for message in messages])
+    return [replace(message, draft=drafts[message.id]) for message in messages]
 
 
 def all_summaries(tx: Transaction, key: SessionKey) -> Iterator[Summary]:
