@@ -406,6 +406,12 @@ async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> Non
     [
         (["Odile uses Zedix."], "Odile switched to Qvim.", ["Odile uses Zedix."]),
         (["Odile drinks coffee."], "Odile has switched over to tea.", ["Odile drinks coffee."]),
+        (["I use Zedix.", "I drive a Golf."], "I've switched to Qvim.", ["I use Zedix."]),
+        (["I use Zedix for all my notes."], "I switched to Qvim.", ["I use Zedix for all my notes."]),
+        (["Ich nutze Zedix."], "Ich bin auf Qvim umgestiegen.", ["Ich nutze Zedix."]),
+        (["I use Zedix.", "I use Woltix."], "I switched to Qvim.", []),
+        (["Odile uses Zedix."], "I switched to Qvim.", []),
+        (["I use Zedix."], "Odile switched to Qvim.", []),
         (["Odile drives a Toyota."], "Odile switched to a Honda.", ["Odile drives a Toyota."]),
         (["My sister plays the flute."], "My sister switched to the cello.", ["My sister plays the flute."]),
         (["Odile benutzt Zedix."], "Odile ist auf Qvim umgestiegen.", ["Odile benutzt Zedix."]),

@@ -31,7 +31,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
 from ireneo.memories.remnants import over_by, uncounted, without
-from ireneo.memories.rivals import counts_of
+from ireneo.memories.rivals import counts_of, switched
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -244,6 +244,9 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
     known = [*near, *(each.record for each in tx.search.memories(space, found))]
     if draft.attribute:
         known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
+    if switched(words_of(draft.text)):
+        # What somebody used before shares no word with what they switched to.
+        known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
     here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
     words = words_of(draft.text)
     # Of a quotation each sentence ends what it says by itself.

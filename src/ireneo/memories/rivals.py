@@ -161,7 +161,8 @@ def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] 
     if found is None:
         return None
     who, what = (frozenset(terms(_owner().sub("", found[name]))) - _common() for name in ("who", "what"))
-    return (who, what) if who and what else None
+    # "I" and "the user" are no terms.
+    return (who, what) if what else None
 
 
 def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
