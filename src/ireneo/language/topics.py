@@ -316,7 +316,6 @@ class Binding(Topic, frozen=True, kw_only=True):
     weighs: Row = ()  # Anywhere: the speaker is unsure
     refuses: Row = ()  # At the beginning of a clause: what follows is not wanted
     refuses_one: Row = ()  # The same, about one thing that doesn't exist yet
-    repeats: Row = ()  # Anywhere: what follows was said before
     uses_ours: Row = ()  # At the beginning of a clause: a request or order to use what the project has
     otherwise: Row = ()  # Anywhere in an order: it is what to do in place of what was forbidden
     you_have: Row = ()  # At the beginning: it says that something is at a place
@@ -333,8 +332,6 @@ class Binding(Topic, frozen=True, kw_only=True):
     wants_rather: Row = ()  # Anywhere: what is wanted instead of something else
     cites: Row = ()  # Anywhere: a document that contains the rules
     breaches: Row = ()  # At the beginning of a clause: a rule was broken, or must be kept
-    does_itself: Row = ()  # At the beginning of a clause: what only the speaker does
-    staged: Row = ()  # Anywhere: the stage of the project
     is_such: Row = ()  # At the beginning of a clause: what the project is
     refutes: Row = ()  # Anywhere: what was said is invented
     denied: Row = ()  # Anywhere: something is not so

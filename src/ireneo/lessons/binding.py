@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Binding, Constraints, Rulings
+from ireneo.language.topics import Binding, Constraints, Forms, Rulings
 from ireneo.language.words import common_words
 from ireneo.lessons.rule_weights import (
     ABOUT,
@@ -85,14 +85,13 @@ _REQUESTS = _begins(lambda: _words().requests)
 _WEIGHS = _anywhere(lambda: _words().weighs)
 _REFUSES = _begins(lambda: _words().refuses)
 _REFUSES_ONE = _begins(lambda: _words().refuses_one)
-_REPEATS = _anywhere(lambda: _words().repeats)
 _TELLS_ME = _anywhere(lambda: _words().tells_me)
 _EVER = _anywhere(lambda: _words().ever)
 _WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
 _CITES = _anywhere(lambda: _words().cites)
 _BREACHES = _begins(lambda: _words().breaches)
-_DOES_ITSELF = _begins(lambda: _words().does_itself)
-_STAGED = _anywhere(lambda: _words().staged)
+_DOES_ITSELF = _begins(lambda: topic(Forms).runs_itself)
+_STAGED = _anywhere(lambda: topic(Forms).staged)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
 _OTHERWISE = _anywhere(lambda: _words().otherwise)
@@ -404,7 +403,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if not asked and not _WEIGHS.search(said) and _is_our_way(said, body):
         return True
-    if _REPEATS.search(said) or (_POLITE.match(body) and _asks_for_good(body)):
+    if _POLITE.match(body) and _asks_for_good(body):
         return True
     if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
         return True
@@ -459,9 +458,7 @@ def _takes_back(said: str, conceded: bool) -> bool:
 
 def _says_how_it_is(said: str, body: str) -> bool:
     """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
-    if _DOES_ITSELF.match(said) and not _VAGUE.match(_FIRST_WORD.sub("", _FIRST_WORD.sub("", said))):
-        return True
-    if is_senseless(said) or _is_blamed(_parts(said)):
+    if _DOES_ITSELF.match(said) or is_senseless(said) or _is_blamed(_parts(said)):
         return True
     if _CASES.search(said):
         return False
