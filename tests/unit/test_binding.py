@@ -352,6 +352,8 @@ don't sort the rows, filter as mentioned above
 no, stick to the plan and never skip week 3
 always take the mock store for this.
 stop showing sold-out rows in the ledger
+in the future perhaps we'll add more harbours
+never add what is no part of this chat
 I'll do a rollback and never touch the rows again
 No ledger columns available
 Rows must be listed in the ledger: rows.js:41 (anonymous)

@@ -190,6 +190,22 @@ def test_what_a_user_asks_to_be_enforced_is_told_from_one_run() -> None:
     assert not [each for each in rulings(a_run(user(plain), WORK)) if worth_telling([each])]
 
 
+def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> None:
+    ban = user("no, do not move the bell at all")
+    [answer] = ruled(said("Shall I move the bell higher?"), ban)
+    [told] = ruled(said("I have moved the bell higher."), ban)
+    assert answer.text.startswith("On “Shall I move the bell higher?”: “")
+    assert [worth_telling([answer]), worth_telling([told])] == [False, True]
+
+
+def test_headings_that_requests_repeat_are_no_orders() -> None:
+    asked = ["Commence task 1.", "Go on with task 2 now.", "Finish the third one."]
+    runs = [
+        a_run(user(f"{each} New bells or harbours introduced"), WORK, session=f"run{n}") for n, each in enumerate(asked)
+    ]
+    assert not [one for each in runs for one in rulings(each)]
+
+
 def test_a_reviewers_words_are_not_the_users() -> None:
     review = (
         "All readers use the wide flag, which skips the check of totals. Consider adding a reader that never skips it."

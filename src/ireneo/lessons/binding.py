@@ -30,7 +30,7 @@ from ireneo.lessons.rule_weights import (
     of_task,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import holds_for_good
+from ireneo.summaries.judge import holds_for_good, is_order
 from ireneo.summaries.steps import sentences
 
 FULL = 5
@@ -167,8 +167,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     correction, and needs less weight.
     """
     about = ABOUT.match(ruling)
-    if _ASIDE.fullmatch(ruling):
-        return False  # It belongs to the text before it.
+    if _ASIDE.fullmatch(ruling) or (about is not None and about[0].endswith("?”: “")):
+        return False  # It belongs to the text before it, or answers what the next step is to be.
     told = sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'"))
     said = [each for each in told if not _OF_MOMENT.search(each)]
     if binds_outright(said, answers=about is not None, conceded=conceded):
@@ -306,7 +306,8 @@ def orders_something(sentence: str) -> bool:
     """Whether a sentence of a request is an order that names something, in a form that people repeat."""
     words = len(sentence.split())
     fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not of_task(sentence)
-    return fit and not is_pasted(sentence) and begins_with_order(sentence) and not _REQUESTS.match(sentence)
+    acts = is_order(_without_lead(sentence)) or forbids(sentence)
+    return fit and acts and not (is_pasted(sentence) or _REQUESTS.match(sentence))
 
 
 def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
@@ -495,6 +496,8 @@ def _lasts(clause: str, then: str) -> bool:
     """Whether a clause orders something from now on, or introduces an order in the one `then`."""
     body = _without_lead(clause)
     found = _LASTS.match(body)
+    if _WEIGHS.search(f"{body} {then}"):
+        return False
     if found is None:
         return _FROM_NOW.search(body) is not None and begins_with_order(_FROM_NOW.sub("", body))
     order = body[found.end() :].strip() or then

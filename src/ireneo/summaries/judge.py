@@ -156,10 +156,11 @@ def _form(text: str) -> Judgement:
         in_case = in_case or clause.partition(" ")[0].lower() in _words().conditions
     if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
         return Judgement(STRONG, True)
-    if _KINDS.match(bare) and not _REPORTS.search(sentence):
-        return Judgement(MEDIUM, True)
     if _UPKEEP.match(bare):
         return Judgement(STRONG, True)
+    if _KINDS.match(bare) and not _REPORTS.search(sentence):
+        # Pasted rules of others and messages of programs have this form too.
+        return Judgement(MEDIUM)
     if found.strength == 0 and _OWNS.search(sentence) and not _REPORTS.search(sentence):
         return Judgement(STRONG)
     return found
@@ -210,10 +211,10 @@ def _holds_from_now_on(words: str) -> bool:
     """Whether an order says that it holds for later work too."""
     found = _REACHES.match(words)
     order = _bare(words[found.end() :]) if found else words if _FOR_GOOD.search(words) else ""
-    return bool(order) and bool(_is_order(order) or _FORBID.match(order) or _NEVER.match(order))
+    return bool(order) and bool(is_order(order) or _FORBID.match(order) or _NEVER.match(order))
 
 
-def _is_order(clause: str) -> bool:
+def is_order(clause: str) -> bool:
     """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
     found = _FIRST.match(clause)
     return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
