@@ -616,11 +616,6 @@ def _line(pin: Line, *, sources: bool) -> str:
 # provider's cache of everything before it holds and a running tool loop stays unbroken.
 
 
-def pad_shown(text: str, count: Count) -> ContextItem:
-    """Show a scratchpad."""
-    return injected("pad", "pad", text, count)
-
-
 def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
     """Show our own text as a user message; it stands for no message of the path."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")

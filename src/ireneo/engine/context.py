@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from ireneo.context.allot import Statements
 from ireneo.context.assemble import Assembled, Composed, Mark, WorkComposer
 from ireneo.context.last_turns import LastTurnsComposer
-from ireneo.context.story import StoryComposer, StoryTeller
-from ireneo.context.view import ContextItem, ContextOptions, bound_from, pad_place, pad_shown, positions, with_pad
+from ireneo.context.story import StoryComposer, StoryTeller, billed
+from ireneo.context.view import ContextItem, ContextOptions, bound_from, injected, pad_place, positions, with_pad
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
@@ -402,7 +402,6 @@ PAD_SHARE = 0.4
 """Share of a narrow context for the scratchpad."""
 FRAME_TOKENS = 40
 """About what its first and last line and its message cost."""
-CHARACTERS_PER_TOKEN = 4
 
 
 def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
@@ -437,12 +436,9 @@ class Padding:
         if pad is None or (pad.project and pad.project != self._project(tx, space)):
             # It belongs to a task of the same name in another project.
             return None
-
-        def billed(text: str) -> int:
-            return max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
-
-        text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, billed)
-        return pad_shown(text, billed) if text else None
+        cost = billed(count)
+        text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, cost)
+        return injected("pad", "pad", text, cost) if text else None
 
     def _project(self, tx: Transaction, space: str) -> str:
         info = tx.sessions.get(SessionKey(space, self.session))
