@@ -129,3 +129,15 @@ def test_a_letter_is_told_with_what_it_stands_for(answer: str) -> None:
 @pytest.mark.parametrize("answer", ["a bit more of it, please", "I'd say that is good", "do a file a day"])
 def test_a_letter_within_words_chooses_nothing(answer: str) -> None:
     assert "The user chose" not in told(answer, "Two ways:\n\nA) one file\nB) a file a month\n\nWhich one?")
+
+
+def test_what_was_not_chosen_is_told_no_more() -> None:
+    listed = "1. Keep it in one file.\n2. Begin a new file every month.\n3. Leave it as it is."
+    offer = f"I see three ways to keep the ledger:\n\n{listed}"
+    waiting = told("Which one is the fastest?", offer)
+    assert "Keep it in one file" in waiting
+    blocks = told("2", offer)
+    assert "The user chose 2: Begin a new file every month.\n" in blocks
+    assert "- I see three ways to keep the ledger\n" in blocks
+    assert "one file" not in blocks
+    assert "Leave it as it is" not in blocks

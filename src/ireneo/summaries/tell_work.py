@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import neutralise
@@ -397,8 +398,10 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept = _together(work)
     for name in ("strategy", "discoveries"):
         kept[name] = _approved(kept.get(name, ()), spoken)
-    chosen = choice_lines(parts, {part.id: part.lines("strategy") for part in work})
-    kept["strategy"] = _in_order([*(line for line in kept["strategy"] if not is_options(line)), *chosen])
+    choices = find_choices(parts, {part.id: part.lines("strategy") for part in work})
+    kept = {name: without_rejected(lines, choices) for name, lines in kept.items()}
+    told = (line for line in kept["strategy"] if not is_options(line))
+    kept["strategy"] = _in_order([*told, *(each.line for each in choices)])
     kept["direction"] = _in_order([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = standing(pins, lifts), lifts
@@ -608,26 +611,39 @@ def is_options(line: Line) -> bool:
     return line.text.startswith(LIST)
 
 
-def choice_lines(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[Line]:
+class UserChoice(Struct, frozen=True, kw_only=True):
+    """What the user chose by number from options that the agent offered."""
+
+    line: Line
+    offered: int
+    """The position of the message that offers them."""
+    options: tuple[str, ...]
+    """How each option begins."""
+    rejected: tuple[str, ...]
+    """How those begin that were not chosen."""
+
+
+def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
     """What user messages among `parts` chose by number from the options offered right before.
 
     `lines` are the strategy lines of each block, by its id.
     """
-    out: list[Line] = []
+    out: list[UserChoice] = []
     offered: Line | None = None
     for part in parts:
         if isinstance(part, Summary):
             offered = next((line for line in reversed(lines.get(part.id, ())) if is_options(line)), None)
         elif part.role == "user" and part.draft.origin == "spoken":
-            out += _chosen(part, offered) if offered is not None else []
+            choice = _chosen(part, offered) if offered is not None else None
+            out += [choice] if choice else []
             offered = None
     return out
 
 
-def _chosen(message: Message, offered: Line) -> list[Line]:
+def _chosen(message: Message, offered: Line) -> UserChoice | None:
     text = " ".join(message.text.split())
     if len(text) > LONGEST_CHOICE:
-        return []
+        return None
     options = {found["number"]: found["said"] for found in _KEPT.finditer(offered.text.removeprefix(LIST))}
     first = _choosing().match(text)
     numbers = list(dict.fromkeys(_MARK.findall(first[0].upper()))) if first else []
@@ -635,8 +651,36 @@ def _chosen(message: Message, offered: Line) -> list[Line]:
     sources = (*offered.sources, message.id)
     told = "; ".join(f"{each}: {options[each]}" for each in numbers if each in options)
     if not told:
-        return []
-    return [Line(text=f"{asked}The user chose {told}", weight=CHOSEN, position=message.position, sources=sources)]
+        return None
+    begun = {number: said[:_BEGINNING].partition(": ")[0].rstrip(" .…").casefold() for number, said in options.items()}
+    return UserChoice(
+        line=Line(text=f"{asked}The user chose {told}", weight=CHOSEN, position=message.position, sources=sources),
+        offered=offered.position,
+        options=tuple(begun.values()),
+        rejected=tuple(said for number, said in begun.items() if number not in numbers and len(said) >= _TELLING),
+    )
+
+
+_BEGINNING, _TELLING = 40, 8
+"""Characters of an option by which a line is known to tell it, and the fewest that are enough."""
+_BEFORE_OPTION = lazy_re(r"[\s:;,(–—-]*(?:\(?\b[1-9A-F]\b[.):]*)?[\s:;,–—-]*$", re.I)
+_LEAD_WORDS = 3
+
+
+def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> list[Line]:
+    """`lines` without the options that the user did not choose: of a line that lists them, what leads to the list."""
+    out: list[Line] = []
+    for line in lines:
+        said = line.text.casefold()
+        of_line = [each for each in choices if each.offered == line.position and not is_options(line)]
+        choice = next((each for each in of_line if any(option in said for option in each.rejected)), None)
+        if choice is None:
+            out.append(line)
+            continue
+        begins = min(said.index(option) for option in choice.options if option and option in said)
+        lead = _BEFORE_OPTION.sub("", line.text[:begins])
+        out += [replace(line, text=lead)] if len(lead.split()) >= _LEAD_WORDS else []
+    return out
 
 
 _MARK = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
