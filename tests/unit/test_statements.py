@@ -377,3 +377,16 @@ def test_a_question_that_only_asks_for_agreement_says_nothing_and_still_asks(sai
 @pytest.mark.parametrize("said", ["Does this plan keep the head of the ledger?", "Does that work with old exports?"])
 def test_a_question_about_something_says_what_it_is_about(said: str) -> None:
     assert prose_worth(said) > 0
+
+
+def test_a_label_that_repeats_its_heading_stands_once() -> None:
+    assert told("**Behavior:**\n- Behavior: it waits for ten seconds.\n- Cost: two queries a job.") == [
+        "Behavior: it waits for ten seconds; Cost: two queries a job"
+    ]
+    assert told("**Root cause**: Root cause: the lease is never renewed.") == [
+        "Root cause: the lease is never renewed."
+    ]
+    assert told("Behavior:\n\n- Behavioral: it waits for ten seconds.") == [
+        "Behavior: Behavioral: it waits for ten seconds"
+    ]
+    assert told("No, no: it waits for ten seconds.") == ["No, no: it waits for ten seconds."]

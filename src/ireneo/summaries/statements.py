@@ -136,11 +136,20 @@ class _Outline:
             self.items.append(item)
 
 
+_LABELLED_TWICE = lazy_re(r"^(?P<label>[^\W\d][\w /-]{1,40}?)\s?[:—–-]\s+(?=(?P=label)\s?:)", re.IGNORECASE)
+"""A label before a statement that begins with the same label itself."""
+
+
 def prose(text: str) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
-    Of code blocks only short ones with a lead-in are kept.
+    Of code blocks only short ones with a lead-in are kept. A label that leads to one that repeats it stands once.
     """
+    for statement in _statements_in(text):
+        yield _LABELLED_TWICE.sub("", statement)
+
+
+def _statements_in(text: str) -> Iterator[str]:
     outline = _Outline()
     block: list[str] | None = None
     held = ""
