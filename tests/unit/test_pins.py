@@ -302,3 +302,23 @@ def test_a_system_says_rules_in_any_mood() -> None:
         "# Policy\n\nYou are a harbour agent.\n\n- Ask for the ship's name first.\n- A berth can be changed only once."
     )
     assert found(text, role="system") == ["Ask for the ship's name first.", "A berth can be changed only once."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The export must always show the number of rows. And disable when nothing is selected.",
+        "Please never push to main. Or only when I say so.",
+        "Der Knopf muss immer sichtbar sein. Und gesperrt, wenn nichts gewählt ist.",
+    ],
+)
+def test_what_continues_a_constraint_under_a_condition_is_part_of_it(text: str) -> None:
+    assert found(f"{text} The lint fails.") == [text]
+
+
+@pytest.mark.parametrize(
+    "behind", ["And fix the lint.", "When nothing is selected it fails.", "And what if nothing is selected?"]
+)
+def test_what_only_follows_a_constraint_is_no_part_of_it(behind: str) -> None:
+    assert found(f"Never push to main. {behind}") == ["Never push to main."]
+    assert found("Never push to main.\n\nAnd disable it when nothing is selected.") == ["Never push to main."]

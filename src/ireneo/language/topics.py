@@ -199,6 +199,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     once: Row = ()  # Something is to be done now, once
     scenes: Row = ()  # Anywhere: a hypothetical scenario, which forbids nothing
     conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
+    continues: Set = frozenset()  # At the beginning of a conditional sentence: it is part of the constraint before it
     # Before a word that binds: a subject, which makes the clause a statement about somebody
     subject: Row = ()
     tells: Row = ()  # The sentence reports what happened

@@ -17,7 +17,7 @@ from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recal
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, in_context, judge
-from ireneo.summaries.own_words import is_played, out_of_character, own_words, said_in_results
+from ireneo.summaries.own_words import OwnSentence, is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
@@ -83,13 +83,28 @@ def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
 def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """The constraints in a text with their strengths."""
     out: dict[str, float] = {}
-    for said in own_words(without_recalled(text), all_own=system):
-        if strength := judge(said, system=system).strength:
-            out.setdefault(in_context(said), strength)
+    own = list(own_words(without_recalled(text), all_own=system))
+    strengths = [judge(said, system=system).strength for said in own]
+    for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
+        if strength:
+            behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
+            out.setdefault(_with_exception(said, behind), strength)
     # A sentence contained in the context of the next one is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
+
+
+def _with_exception(said: OwnSentence, behind: OwnSentence | None) -> str:
+    """A sentence that binds, in its context, with the next one where that goes on with it: “And disable it when …”."""
+    text = in_context(said)
+    if behind is None or not (behind.near and text.endswith(said.text)):
+        return text
+    if behind.text.endswith("?") or len(text) + len(behind.text) > MAX_CHARACTERS:
+        return text
+    words = [word.lower() for word in _WORD.findall(behind.text)]
+    goes_on = not _words().continues.isdisjoint(words[:1]) and not _words().conditions.isdisjoint(words)
+    return f"{text} {behind.text}" if goes_on else text
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
