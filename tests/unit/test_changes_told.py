@@ -50,6 +50,8 @@ ENDED = (
     ("Ich hab einen Gips am Fuß.", "Der Gips ist ab!"),
     ("Wir haben zwei Katzen.", "Seit gestern sind es drei Katzen."),
     ("Ich rauche eine Schachtel am Tag.", "Seit Ostern rauche ich nicht mehr."),
+    ("I have the flu.", "I'm fit again."),
+    ("We're going to Rome in June.", "We cancelled it."),
     ("They put me on the 6 to 2 shift.", "No more 6 to 2 from March."),
     ("I do aikido on Tuesdays and Fridays.", "My shoulder hurts, so aikido only on Fridays."),
     ("Mara is my girlfriend since May.", "Mara and I split up, it's fine."),

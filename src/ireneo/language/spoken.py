@@ -163,7 +163,6 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     definite: Row = ()  # Articles before one of several numbered things
     called: Row = ()  # Somebody of the speaker's, before the name
     over: Row = ()  # Between the two numbers of a blood pressure
-    employed: Row = ()  # Before an employer
     was: Row = ()  # What something was before a change
 
 

@@ -103,9 +103,6 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
-    if draft.attribute == "employer" and not draft.against:
-        # Who says what they are and where says an employer as well.
-        found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
     if draft.attribute == "manner":
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
@@ -304,7 +301,7 @@ class _ChangeReader:
             if not shared or not self._may_be_meant(each, shared) or (self.besides and not (named or self.changed)):
                 continue
             plain = any(is_measure(kind) or kind.startswith(SIDE) for kind in differ)
-            if not self._same_beings(each, few=len(shared) == 1) or self._is_place_of(each, shared):
+            if not self._same_beings(each, few=len(shared) == 1):
                 continue
             narrowed = any(told[kind] < theirs[kind] for kind in differ)
             if len(shared) >= 2 or self.changed or plain or narrowed or (named and each.subject == self.draft.subject):
@@ -393,14 +390,6 @@ class _ChangeReader:
         """Whether statement and memory are about different people or animals, and share no name."""
         mine, theirs = (_beings_in(words, self.persons) for words in (self.words, heard(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
-
-    def _is_place_of(self, record: Record, shared: set[str]) -> bool:
-        """Whether they share only the name of the statement's subject, and the memory is about others at that place."""
-        first = self.words.split(" ", 1)[0]
-        if not first[:1].isupper() or not first.endswith(("'s", "’s")) or set(terms(first)) != shared:
-            return False
-        before = clause_of(heard(record.text), telling)
-        return before is not None and not before.subject & shared
 
     def _begins_with(self, beings: set[str], record: Record) -> bool:
         """Whether one of both is about a relative or animal, and the other about the speaker."""
@@ -591,7 +580,6 @@ _CALLED = lazy_re(
 _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
-_EMPLOYED = lazy_re(lambda: rf"\b{either(topic(Phrasing).employed)} ", re.I)
 _FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
 
 
@@ -620,13 +608,6 @@ def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
         for each in (draft, record)
     )
     return bool(now and before) and not now & before
-
-
-def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory gives somebody's job at another employer."""
-    if record.attribute != "job" or record.subject != draft.subject or draft.value in record.text:
-        return False
-    return bool(_EMPLOYED.search(heard(record.text)))
 
 
 def _names(text: str) -> set[str]:

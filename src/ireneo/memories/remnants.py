@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
@@ -68,16 +69,27 @@ def over_by(text: str, at: datetime, now: datetime) -> tuple[datetime, str] | No
 
     "In plaster till June", "mother stays for three weeks". What is left may be empty.
     """
-    own = words_of(text)
-    said = list(sentences(own, small_opens=True)) if own != text else []
-    ends = [_end_of(each, at) for each in said]
-    over = [end[0] for end in ends if end is not None and end[0] < now]
+    said = _ends_of(text, at)
+    over = [end[0] for _, end in said if end is not None and end[0] < now]
     if not over:
         return None
-    kept = [each if end is None or end[0] >= now else end[1] for each, end in zip(said, ends, strict=True)]
+    own = words_of(text)
+    kept = [each if end is None or end[0] >= now else end[1] for each, end in said]
     kept = [each for each in kept if len(telling(each)) > 1]
     left = " ".join(kept) if kept and not _refers().match(kept[0]) else ""
     return max(over), text.replace(own, left) if left else ""
+
+
+@lru_cache(4_096)
+def _ends_of(text: str, at: datetime) -> tuple[tuple[str, tuple[datetime, str] | None], ...]:
+    """The sentences of a quotation, each with its end; none if nothing in it says how long it lasts.
+
+    Cached, since each message is compared with the same memories.
+    """
+    own = words_of(text)
+    if own == text or not (says("lasts_until", own) or any(each.search(own) for each in each_of("lasts_for"))):
+        return ()
+    return tuple((each, _end_of(each, at)) for each in sentences(own, small_opens=True))
 
 
 def _end_of(sentence: str, at: datetime) -> tuple[datetime, str] | None:
