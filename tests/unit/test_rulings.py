@@ -150,7 +150,8 @@ def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -
     ],
 )
 def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rules: list[str]) -> None:
-    listed = user(f"{asks}\n" + "\n".join(f"- {each}" for each in [*rules, "What do you think?"]))
+    below = [*rules, "New bells or harbours", "What do you think?"]
+    listed = user(f"{asks}\n" + "\n".join(f"- {each}" for each in below))
     told = [each.text for each in ruled(said("I have changed the reader."), listed) if worth_telling([each])]
     assert told == rules
 

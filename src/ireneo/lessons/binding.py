@@ -294,7 +294,8 @@ def says_how(sentence: str) -> bool:
     """Whether a sentence orders something, or says how something has to be; one of the task at hand doesn't count."""
     if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _REQUESTS.match(sentence):
         return False
-    return begins_with_order(sentence) or bool(_NORMS.search(sentence)) or holds_for_good(sentence)
+    orders = _is_plain_order(sentence) or any(map(is_order, _parts(sentence)[1:2]))
+    return orders or bool(_NORMS.search(sentence)) or holds_for_good(sentence)
 
 
 def limits_edit(sentence: str) -> bool:
@@ -306,8 +307,12 @@ def orders_something(sentence: str) -> bool:
     """Whether a sentence of a request is an order that names something, in a form that people repeat."""
     words = len(sentence.split())
     fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not of_task(sentence)
-    acts = is_order(_without_lead(sentence)) or forbids(sentence)
-    return fit and acts and not (is_pasted(sentence) or _REQUESTS.match(sentence))
+    return fit and _is_plain_order(sentence) and not (is_pasted(sentence) or _REQUESTS.match(sentence))
+
+
+def _is_plain_order(sentence: str) -> bool:
+    """Whether a sentence begins with a verb, or with a ban: a heading begins with another word."""
+    return is_order(_without_lead(sentence)) or forbids(sentence)
 
 
 def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
