@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from tests.property.invariants.houses import House, every_store, live_in
 
+import ireneo.sync
 from ireneo import Draft, Memory
 from ireneo.log.message import Text
 from ireneo.memories.brief import BriefLine
@@ -225,3 +227,32 @@ def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line(store: str
         assert [line.kind for line in brief.lines] == ["semantic"]
 
     within(store, work)
+
+
+HOUSE = [
+    "We publish on Thursdays.",
+    "The linter runs through scripts/lint.sh.",
+    "The kiosk is shut on Sundays.",
+    "The parser is written in Rust.",
+    "The test machine is called Heron.",
+    "Die Sicherung läuft nachts um drei.",
+    "Ich mag keinen Knoblauch.",
+]
+ASKED = [
+    ("When do we publish?", "We publish on Thursdays."),
+    ("prepare the publishing", "We publish on Thursdays."),
+    ("run the linter", "The linter runs through scripts/lint.sh."),
+    ("Extend the parser with a Rust macro", "The parser is written in Rust."),
+    ("Plan the shelves of the kiosk", "The kiosk is shut on Sundays."),
+    ("Sicherung einspielen", "Die Sicherung läuft nachts um drei."),
+    ("Abendessen kochen: Gemüselasagne", "Ich mag keinen Knoblauch."),
+]
+
+
+@pytest.mark.parametrize(("goal", "fact"), ASKED)
+def test_what_has_the_words_of_a_goal_is_told_though_they_name_an_area(tmp_path: Path, goal: str, fact: str) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for text in HOUSE:
+            memory.remember(text)
+        lines = memory.brief(goal=goal).lines
+    assert [each.text for each in lines if each.text.startswith(fact)]

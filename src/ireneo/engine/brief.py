@@ -293,6 +293,10 @@ MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 ALL_BUT = 0.8
 """A sentence of whose words a memory that ended has this share is over with it."""
+HALF = 0.5
+"""The share of a goal's own words with which a memory serves it that has most of them."""
+MOST_ANSWERS = 2
+"""Such memories, the newest."""
 SAID_AGAIN = 0.5
 """A text with this share of another's words says the same."""
 THE_GOAL = 0.7
@@ -386,7 +390,7 @@ class BriefSearch:
 
     def standing(self, goal: str) -> list[BriefLine]:
         """How the user wants to be answered, from memories and, where none says it, from messages."""
-        question = _question((word, 1.0) for word in topic(Serving).standing_words)
+        question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
         rules = [
             each for each, _ in self._memories(question, None) if _rules(each) and rules_here(each.text, goal, self.now)
@@ -420,6 +424,8 @@ class BriefSearch:
             for record, nearness in found.values()
             if record.kind in kinds and (one := self._serves(purpose, record, common, nearness))
         ]
+        known = {each.record.id for each in served}
+        served += self._answers(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [one for kind in kinds for one in [each for each in served if each.record.kind == kind][: MOST[kind]]]
         why = {each.record.id: Served(score=each.score, why=each.why) for each in best}
@@ -430,6 +436,17 @@ class BriefSearch:
             ranked = self._about_people(purpose)
         left = self._without_known(ranked, kept, purpose)
         return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
+
+    def _answers(self, purpose: Purpose, records: Sequence[Record], known: Collection[str]) -> list[BriefCandidate]:
+        """The memories with most of the goal's own words, at least half, besides those that are `known` to serve it."""
+        shares = {each.id: purpose.share(each.text) for each in records}
+        most = max(shares.values(), default=0.0)
+        best = [each for each in records if shares[each.id] == most >= HALF]
+        if any(each.id in known for each in best):
+            return []
+        best = sorted(best, key=lambda each: each.at, reverse=True)[:MOST_ANSWERS]
+        why = "it has most of the goal's own words"
+        return [BriefCandidate(record=each, score=SERVES * worth(each, self.now), why=why) for each in best]
 
     def _about_people(self, purpose: Purpose) -> list[Quotation]:
         """The newest that was told of the people whom a goal names, where nothing else is known that serves it."""
@@ -591,9 +608,9 @@ class BriefSearch:
         return frozenset(term for term, count in counts.items() if count > most)
 
 
-def _question(words: Iterable[tuple[str, float]]) -> Question:
-    weights = {stem: weight for word, weight in words for stem in terms(word)}
-    return Question(terms=tuple(weights.items()))
+def _question(weights: Iterable[tuple[str, float]]) -> Question:
+    """A question for terms, each once: a term that is taken for a word again may lose another ending."""
+    return Question(terms=tuple(dict(weights).items()))
 
 
 def _rules(record: Record) -> bool:

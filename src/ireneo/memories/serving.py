@@ -109,8 +109,8 @@ def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
     return {word: frozenset(each) for word, each in found.items()}
 
 
-def _weight(word: str) -> float:
-    return WEAK if _areas(word, _asks()) and word not in topic(Persons).roles else SHARED
+def _weight(word: str, whole: bool) -> float:
+    return WEAK if not whole and _areas(word, _asks()) and word not in topic(Persons).roles else SHARED
 
 
 def _areas(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -199,7 +199,8 @@ class Purpose:
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
         # A word of one language may be another one in the next: a Roman is no novel.
-        asks = _asks_in_english() if language == "en" and not large else _asks()
+        english = language == "en" and not large and not common_words().isdisjoint(_WORD.findall(self.text.casefold()))
+        asks = _asks_in_english() if english else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.named: dict[str, str] = {}
@@ -241,8 +242,9 @@ class Purpose:
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
         if shared and (len(set(read.values()) - topic(Serving).plain) < LONG or len(shared) > 1):
-            # The name of an area is a weaker sign than a word that is of the matter alone.
-            score += sum(COMMONLY if commonly else _weight(word) for word, commonly in shared.items())
+            # The name of an area is a weaker sign than a word of the matter alone, unless the goal has no other.
+            whole = len(shared) == len(self.words)
+            score += sum(COMMONLY if commonly else _weight(word, whole) for word, commonly in shared.items())
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
         named = [each for stem, each in self.named.items() if stem in read]
         if named:
@@ -265,6 +267,10 @@ class Purpose:
         # What tells something in an area of the goal may be far from its words.
         score += max(nearness, 0.0) if told else nearness
         return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
+
+    def share(self, text: str) -> float:
+        """The share of the goal's own words that a text has."""
+        return len(self.words.keys() & _read(text).keys()) / len(self.words) if self.words else 0.0
 
     def _areas_shared(self) -> frozenset[str]:
         return self.areas & topic(Serving).shared
