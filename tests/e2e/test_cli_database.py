@@ -41,13 +41,13 @@ def context(folder: Path, *arguments: object) -> dict[str, Any]:
 def test_sessions_are_listed(imported: Path) -> None:
     listed = answer("sessions", cwd=imported)
     assert isinstance(listed, list)
-    assert all(set(each) == {"id", "source", "messages", "tokens", "first_at", "last_at"} for each in listed)
+    assert all(set(each) == {"id", "project", "source", "messages", "tokens", "first_at", "last_at"} for each in listed)
     assert {each["id"]: each["messages"] for each in listed} == {ID: 59, "reed-valve-0412": 29, "reed-valve-0413": 11}
     agent = next(each for each in listed if each["id"] == ID)
     assert agent["source"] == "claude-code:kestrel-drift"
     assert agent["first_at"] < agent["last_at"]
     shown = run("sessions", cwd=imported).stdout
-    assert re.search(rf"{ID} +59 +[\d,]+ +2026-03-02 +2026-03-02 +claude-code", shown)
+    assert re.search(rf"{ID} +59 +[\d,]+ +2026-03-02 +2026-03-02 +kestrel", shown)
 
 
 def test_the_database_may_be_named_in_the_environment(imported: Path, tmp_path: Path) -> None:
@@ -59,6 +59,26 @@ def test_the_database_may_be_named_in_the_environment(imported: Path, tmp_path: 
 def test_importing_again_stores_nothing_twice(folder: Path) -> None:
     done = run("import", AGENT, DESK, cwd=folder)
     assert "3 sessions, 0 new messages → memory.db" in done.stdout
+
+
+def test_an_import_says_to_which_project_sessions_went_and_what_reads_them(tmp_path: Path) -> None:
+    here = tmp_path / "harbour"
+    here.mkdir()
+    done = run("import", AGENT, DESK, cwd=here)
+    assert "of projects harbour, kestrel\n" in done.stdout
+    assert "`ireneo work` reads what users say" in done.stdout
+    assert "`ireneo work` reads what users say" in run("memories", cwd=here).stdout
+    other = tmp_path / "other"
+    other.mkdir()
+    assert "of projects desk, kestrel\n" in run("import", AGENT, DESK, "--project", "desk", cwd=other).stdout
+    listed = answer("sessions", cwd=other)
+    assert isinstance(listed, list)
+    assert {each["id"]: each["project"] for each in listed} == {
+        ID: "kestrel",
+        "reed-valve-0412": "desk",
+        "reed-valve-0413": "desk",
+    }
+    assert "`ireneo work`" not in run("import", DESK, cwd=other).stdout, "nothing is new"
 
 
 def test_spaces_are_apart(folder: Path) -> None:

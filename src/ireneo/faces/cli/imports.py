@@ -40,6 +40,8 @@ Target = Annotated[
     argument("PATH", "A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON."),
 ]
 
+MOST_NAMED = 5
+"""The most projects that are named."""
 FILES = frozenset(".md .markdown .txt .json .yaml .yml .toml .csv .html .pdf .gz .xz .zip .db .sqlite".split())
 """Endings that tell a file: who names one doesn't mean a folder."""
 
@@ -146,6 +148,17 @@ Into = Annotated[
 ]
 
 
+Home = Annotated[
+    str | None,
+    option(
+        "--project -p",
+        "NAME",
+        "The project, or its folder, of what tells no folder itself.",
+        shown="this folder's",
+    ),
+]
+
+
 class ImportTally(LogTally, kw_only=True):
     """What an import did so far."""
 
@@ -154,6 +167,8 @@ class ImportTally(LogTally, kw_only=True):
     memories: int = 0
     taken: list[dict[str, object]] = field(default_factory=list)
     """What became of each session."""
+    projects: list[str] = field(default_factory=list)
+    """The projects that these belong to; an empty name for none."""
     kept: list[str] = field(default_factory=list)
     """The branches that keep messages appended here, where a chat has gone on differently."""
     quiet: bool = False
@@ -163,6 +178,7 @@ class ImportTally(LogTally, kw_only=True):
 def import_logs(
     logs: Logs,
     session: Into = None,
+    project: Home = None,
     keep_secrets: KeepSecrets = False,
     as_json: AsJson = False,
     *,
@@ -180,6 +196,8 @@ def import_logs(
     memories = memory_files(logs) if format == AUTO else []
     found = list(search(logs, format, tally, frozenset(memories)))
     path, space = database(stored.db), stored.space
+    # As `remember` does: what tells no folder itself belongs to the one where it is brought in.
+    home = project_here(str(Path.cwd()) if project is None else project)
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session continues those before it.")
     if memories:
@@ -191,7 +209,9 @@ def import_logs(
         ):
             # Logs of one session are imported together, since each continues those before it.
             for together in [found] if session is not None else [[each] for each in found]:
-                _import_together(memory, together, tally, bar, session, format)
+                _import_together(memory, together, tally, bar, session, format, home)
+            taken = {each["session"] for each in tally.taken}
+            tally.projects = sorted({each.project or "" for each in memory.sessions() if each.key.session in taken})
     if tally.passed and not as_json:
         echo(f"{counted(tally.passed, 'file')} without a session skipped")
     if not tally.sessions and not tally.memories:
@@ -199,10 +219,22 @@ def import_logs(
     lines: list[str] = []
     if tally.sessions:
         lines.append(f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}")
+        lines += _places(tally.projects)
+        lines += ["`ireneo work` reads what users say in it, `ireneo learn` what its runs teach"] if tally.new else []
     lines += secret_lines(tally.redacted, tally.unredacted)
     data: dict[str, object] = {"database": str(path), "sessions": tally.taken}
-    data |= picked(tally, "new memories unread passed kept redacted unredacted")
+    data |= picked(tally, "projects new memories unread passed kept redacted unredacted")
     return Answer(data, lines, failed=bool(tally.unread))
+
+
+def _places(projects: Sequence[str]) -> list[str]:
+    """Say to which projects sessions were put."""
+    named = [each for each in projects if each]
+    if not named:
+        return []
+    more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+    without = ", or none" if len(named) < len(projects) else ""
+    return [f"of project{'s' * (len(named) > 1)} {', '.join(named[:MOST_NAMED])}{more}{without}"]
 
 
 def _import_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:
@@ -241,7 +273,13 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
 
 
 def _import_together(
-    memory: Memory, logs: Sequence[FoundLog], tally: ImportTally, bar: ReadingBar, session: str | None, format: str
+    memory: Memory,
+    logs: Sequence[FoundLog],
+    tally: ImportTally,
+    bar: ReadingBar,
+    session: str | None,
+    format: str,
+    home: str,
 ) -> None:
     """Import some logs by one call, count their sessions, and report what became of each."""
     from ireneo.types import Reading
@@ -262,8 +300,7 @@ def _import_together(
             format=first.log if session is None or format != AUTO else None,
             name=first.name if session is None else "",
             session=session,
-            # As `remember` does: what tells no folder itself belongs to the one where it is brought in.
-            project=project_here(str(Path.cwd())),
+            project=home,
             # A session that was opened and left again is no fault of a folder that is searched.
             skip_empty=first.searched,
             on_progress=report,

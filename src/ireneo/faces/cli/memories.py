@@ -426,9 +426,11 @@ def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
             limit=choice.limit,
             after=choice.after,
         )
+        wanted = (choice.kind, choice.subject, choice.label, choice.state, choice.text, choice.after)
         hint = "" if found else scoped.hint(memory)
+        if not found and not any(wanted) and memory.sessions():
+            hint = f" `ireneo work` reads what users say in the sessions that are there.{hint}"
     data = {"memories": [_memory(each) for each in found], "after": found.after}
-    wanted = (choice.kind, choice.subject, choice.label, choice.state, choice.text, choice.after)
     return Answer(data, lambda: show_memories(found, scoped.place(stored.space), hint, chosen=any(wanted)))
 
 

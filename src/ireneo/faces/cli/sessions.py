@@ -37,7 +37,9 @@ def sessions(*, stored: Stored) -> Answer:
 
     with reading(stored) as memory:
         infos = memory.sessions()
-    data = [{"id": info.key.session} | picked(info, "source messages tokens first_at last_at") for info in infos]
+    data = [
+        {"id": info.key.session} | picked(info, "project source messages tokens first_at last_at") for info in infos
+    ]
     return Answer(data, lambda: show_sessions(infos, stored.space))
 
 

@@ -38,7 +38,7 @@ _SESSIONS = (
     Column("tokens", right=True),
     Column("first"),
     Column("last"),
-    Column("source", widest=80),
+    Column("from", widest=80),
 )
 
 
@@ -55,7 +55,7 @@ def show_sessions(infos: Sequence[ireneo.SessionInfo], space: str) -> None:
             Text(f"{info.tokens:,}"),
             Text(f"{info.first_at:%Y-%m-%d}" if info.first_at else ""),
             Text(f"{info.last_at:%Y-%m-%d}" if info.last_at else ""),
-            Text((info.source or "").partition(":")[0], style="dim"),
+            Text(", ".join(filter(None, (info.project, (info.source or "").partition(":")[0]))), style="dim"),
         ]
         for info in infos
     ]
