@@ -14,6 +14,10 @@ def text_file(path: Path) -> None:
     path.write_text("once upon a time")
 
 
+def log_of_agent(path: Path) -> None:
+    path.write_bytes(AGENT.read_bytes())
+
+
 def empty_file(path: Path) -> None:
     path.write_text("")
 
@@ -92,7 +96,8 @@ def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, t
         (("import", "{agent}", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
         (("context", "{file}", "--budget", "2000"), text_file, "is in no log format that is known here"),
         (("context", "{file}", "--budget", "2000"), empty_file, "is empty"),
-        (("compact", "{file}", "--budget", "2000"), text_file, "is not JSON"),
+        (("compact", "{file}", "--budget", "2000"), text_file, "; give a JSON list of messages."),
+        (("compact", "{file}", "--budget", "2000"), log_of_agent, "; it is a log: use `ireneo context "),
         (("compact", "{file}", "--budget", "2000"), empty_file, "is empty."),
         (("learn", "{file}"), empty_file, "is empty."),
     ],

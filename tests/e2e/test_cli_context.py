@@ -71,7 +71,7 @@ def test_the_first_of_several_sessions_is_not_shown_in_silence() -> None:
 
 def test_the_format_of_a_file_may_be_named(tmp_path: Path) -> None:
     (tmp_path / "odd.txt").write_text("not a log\n" * 7_000 + DESK.read_text())
-    assert "name it with --format" in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
+    assert "name its format with --format" in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
     named = ("--format", "openai", "--session", "reed-valve-0412")
     assert context(tmp_path / "odd.txt", "--budget", 2000, *named) == context(DESK, "--budget", 2000)
     block = next(row for row in context(DESK, "--budget", 400)["view"] if row["what"] == "summary")
@@ -164,3 +164,10 @@ def test_one_message_comes_back_as_a_list() -> None:
 def test_a_byte_order_mark_is_no_fault() -> None:
     done = run("compact", "-", "--budget", 700, given=b'\xef\xbb\xbf[{"role": "user", "content": "Is it done?"}]')
     assert json.loads(done.stdout) == [{"role": "user", "content": "Is it done?"}]
+
+
+def test_what_the_model_reads_is_printed_whole() -> None:
+    shown = run("context", AGENT, "--budget", 2000, "--text").stdout
+    assert shown == "\n\n".join(row["text"] for row in context(AGENT, "--budget", 2000)["view"]) + "\n"
+    assert "[GOAL BATCH]" in shown
+    assert "## Dead ends\n" in shown

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.errors import BadInput, ReadOnlyStore, UnreadableLog
+from ireneo.errors import BadInput, ReadOnlyStore, UnknownFormat, UnreadableLog
 from ireneo.faces.cli.files import STORY_LOGS, is_file, log_file, read_session
 from ireneo.faces.cli.options import (
     Budget,
@@ -30,6 +30,7 @@ from ireneo.faces.cli.options import (
     To,
     Within,
     argument,
+    flag,
     option,
     reading,
     session_in,
@@ -72,6 +73,9 @@ Named = Annotated[
 ]
 
 
+AsText = Annotated[bool, flag("--text", "Print what the model reads, whole, instead of a table.")]
+
+
 class Cut(Struct, frozen=True, kw_only=True):
     """A context, and what its screen shows of the session."""
 
@@ -85,6 +89,7 @@ def context(
     budget: Budget,
     preset: Preset = None,
     to: To = None,
+    text: AsText = False,
     *,
     cutting: Cutting,
     within: Within,
@@ -92,7 +97,8 @@ def context(
 ) -> Answer:
     """Cut a session to a budget, and look at it.
 
-    A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
+    A file is read as it is, without any database. With --text: what the model reads, blocks and messages, whole. With
+    --json: the payload itself, and what each part of it stands for.
     """
     if is_file(named):
         if cutting != Cutting():
@@ -107,7 +113,8 @@ def context(
             raise BadInput("--session and --format say how a file is read; leave them out for a stored session.")
         with reading(stored) as memory:
             cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
-    return Answer(_payload(cut.context), lambda: show_cut(cut))
+    whole = plain("\n\n".join(printable(row.text) for row in cut.context.view) + "\n")
+    return Answer(_payload(cut.context), whole if text else lambda: show_cut(cut))
 
 
 def _payload(context: ireneo.Context) -> dict[str, object]:
@@ -194,13 +201,21 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     try:
         messages = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise UnreadableLog(f"{label} is not JSON ({fault}); for a log, use `ireneo context {file}`.") from fault
+        use = f"it is a log: use `ireneo context {file}`" if _is_log(data, label) else "give a JSON list of messages"
+        raise UnreadableLog(f"{label} is not JSON ({fault}); {use}.") from fault
     try:
         with waiting("Cutting …"):
             cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
         raise UnreadableLog(f"{label}: {fault}.") from fault
     write_json(_shaped(messages, cut))
+
+
+def _is_log(data: bytes, label: str) -> bool:
+    with suppress(UnknownFormat):
+        ireneo.recognise(data, label)
+        return True
+    return False
 
 
 def _shaped(given: object, cut: ireneo.Context) -> object:

@@ -24,6 +24,7 @@ from ireneo.faces.cli.options import (
     Stored,
     argument,
     option,
+    project_meant,
     reading,
     writing,
 )
@@ -197,7 +198,7 @@ def import_logs(
     found = list(search(logs, format, tally, frozenset(memories)))
     path, space = database(stored.db), stored.space
     # As `remember` does: what tells no folder itself belongs to the one where it is brought in.
-    home = project_here(str(Path.cwd()) if project is None else project)
+    home = project_here(str(Path.cwd()) if project is None else project_meant(project))
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session continues those before it.")
     if memories:

@@ -380,7 +380,9 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
         marked = not row.marks or any(mark in sample for mark in row.marks)
         if marked and (known := _FORMATS.of(row)).recognises(sample):
             return known
-    raise UnknownFormat(f"{filename} is in no log format that is known here; name it with --format: {_names()}.")
+    raise UnknownFormat(
+        f"{filename} is in no log format that is known here; if it is a log, name its format with --format: {_names()}."
+    )
 
 
 def _names() -> str:
