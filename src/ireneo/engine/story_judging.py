@@ -71,7 +71,8 @@ class Finder:
             return []
         wanted = content_words(text)
         worth = {word: math.log(1 + len(self._words) / self._spread[word]) for word in wanted if word in self._spread}
-        scores = [sum(worth[word] for word in words & worth.keys()) for words in self._words]
+        # An exact sum, since the order of a set differs from one process to the next.
+        scores = [math.fsum(worth[word] for word in words & worth.keys()) for words in self._words]
         last = max(len(scores) - 1, 1)
         order = sorted(range(len(scores)), key=lambda number: (-scores[number], abs(number / last - place)))
         best = scores[order[0]]
