@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from tests.golden.story import logged
 
-from ireneo import Draft
+from ireneo import Draft, compact
 from ireneo.log.message import Text
 from ireneo.summaries.cast import (
     DEEP_LINES,
@@ -190,3 +190,27 @@ def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
     assert say_players(known, 100, len) == lines
     assert say_players(known, len(lines[0]) + 1, len) == lines[:1]
     assert say_players(KnownCast(), 100, len) == []
+
+
+def test_of_a_novel_rules_tell_neither_threads_nor_who_is_who() -> None:
+    owed = "Vera Holm sat down. “Tom, I owe you forty crowns,” said Vera Holm. Vera Holm laughed and left. Tom waited."
+    assert leaf(("", owed)).threads.opened == ()
+    assert [each.kind for each in leaf(("Vera", "Tom, I owe you forty crowns.")).threads.opened] == ["debt"]
+    policy = Policy(name="story", story=StorySettings(leaf_messages=6, live_messages=4), live_share=0.3)
+    shown = {}
+    for author in ("Tom", None):
+        told = [Text(text=f"{owed} It was day {day}.", author=author) for day in range(60)]
+        given = [Draft(role="user", parts=(each,)) for each in told]
+        shown[author] = str(compact(given, 1_200, preset=policy).messages)
+    assert "Who is who" in shown["Tom"]
+    assert "Who is who" not in shown[None]
+
+
+def test_what_happened_lately_is_of_the_newest_leaves() -> None:
+    leaves = [
+        leaf(("GM", f"On day {day} the dragon Orm attacked the harbour of Vale and killed the old king."))
+        for day in (1, 2)
+    ]
+    deep = make_deeper(leaves, leaves, POLICY)
+    assert "the dragon Orm" in known_cast(leaves).lately
+    assert known_cast([deep]).lately == ""

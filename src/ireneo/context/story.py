@@ -48,6 +48,7 @@ from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_ha
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.policy import Policy, whole
+from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
     TOLD_TOKENS,
@@ -80,8 +81,8 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
-    if room < LEAST_CAST or not story.nodes:
-        return None
+    if room < LEAST_CAST or not story.nodes or (story.fresh and is_prose(story.fresh)):
+        return None  # Who matters in a novel can't be counted.
     said = (say_players if told else say_cast)(teller.cast(story.nodes), room, options.count)
     # A name is data as well: it can neither begin a line nor a block of ours.
     lines = [harmless(" ".join(line.split())) for line in said]

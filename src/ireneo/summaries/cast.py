@@ -188,7 +188,7 @@ class KnownCast(Struct, kw_only=True):
     narrator: str = ""
     """The author who narrates to the players."""
     lately: str = ""
-    """The weightiest line of the newest summaries."""
+    """The weightiest line of the newest leaves."""
 
 
 def known_cast(nodes: Sequence[Summary]) -> KnownCast:
@@ -204,7 +204,8 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     told = [
         line
         for node in nodes[-PRESENT:]
-        for line in node.lines("story")
+        # A deeper summary reaches far back.
+        for line in (node.lines("story") if node.leaves == 1 else ())
         if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not SHOW_TALK.search(line.text.lower())
     ]
     lately = max(told, key=lambda line: (line.weight, line.position), default=None)

@@ -161,6 +161,11 @@ def spoken(message: Message) -> Sequence[tuple[str, str]]:
     return [(part.author or "", part.text) for part in message.parts if isinstance(part, Text)]
 
 
+def is_prose(messages: Sequence[Message]) -> bool:
+    """Whether nobody speaks: a text with neither an assistant nor a named author, such as a novel."""
+    return not any(message.role == "assistant" or any(author for author, _ in spoken(message)) for message in messages)
+
+
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
     """Return the authors who narrate: named so, or who say most and least about themselves."""
     said: Counter[str] = Counter()

@@ -15,6 +15,7 @@ from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.speech import is_prose
 from ireneo.summaries.summary import (
     Atom,
     Line,
@@ -25,6 +26,7 @@ from ireneo.summaries.summary import (
     Summary,
     SummaryLevel,
     Thread,
+    ThreadChanges,
     anchor,
 )
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
@@ -229,7 +231,8 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
         sections=tuple(sections),
         leaves=1,
         retellings=1,
-        threads=find_threads(heard, before),
+        # Of what a novel tells, rules mistake nearly all for what is still open.
+        threads=ThreadChanges() if is_prose(heard) else find_threads(heard, before),
     )
 
 
