@@ -231,3 +231,12 @@ def test_a_way_out_that_a_later_block_found_is_told_with_the_dead_end() -> None:
         "I tried using move_booking R-5518 15:30 — at first it failed: Error: the slot was taken; "
         "later `move_booking R-5518 16:00` worked."
     )
+
+
+def test_a_long_change_that_was_put_back_is_told_by_its_most_telling_lines() -> None:
+    imports = "\n".join(f"import package_{number}" for number in range(20))
+    telling = "def flush_late(rows):\n    if len(rows) < 3:\n        return later(rows)"
+    there, back = f"{imports}\n\n{telling}", "import package_0"
+    (text,) = told(edit("src/rows.py", back, there), edit("src/rows.py", there, back))
+    assert text.startswith("I tried `def flush_late(rows)")
+    assert "import" not in text

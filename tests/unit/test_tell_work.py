@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
+from ireneo import compact
 from ireneo.log.message import Draft, Text
 from ireneo.summaries.tell_work import write_leaf
 from ireneo.summaries.work import WORK
@@ -134,3 +135,16 @@ def test_the_state_of_a_task_is_no_name() -> None:
     ]
     assert "head_row" in named
     assert "in_progress" not in named
+
+
+def test_what_the_user_says_again_and_again_is_told_once_with_how_often() -> None:
+    messages: list[dict[str, object]] = []
+    for number in range(1, 21):
+        messages.append({"role": "user", "content": f"ok, go on with module {number}"})
+        messages.append({"role": "assistant", "content": f"I looked at module {number} and replaced the url() calls."})
+    shown = "\n".join(str(each["content"]) for each in compact(messages, 400).messages)
+    batch = shown[: shown.index("\nok, go on")]
+    assert batch.count("The user:") <= 3
+    assert "“ok, go on with module 1” (" in batch
+    assert " times alike)" in batch
+    assert batch.count("I looked at module") >= 4

@@ -16,7 +16,17 @@ from ireneo.grounding.claims import artifacts, claims
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output, totals
+from ireneo.summaries.statements import (
+    asks,
+    code,
+    errors,
+    gives_reason,
+    is_intent,
+    prose,
+    shown_output,
+    survives,
+    totals,
+)
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps, tasks_of
 from ireneo.summaries.summary import Line
 
@@ -27,6 +37,8 @@ FAILED = 4.5
 MISTAKEN = 3.0
 """Weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
+MOST_OF_A_CHANGE = 160
+"""Most characters of a change that are quoted."""
 NEAR = 3
 """Among this many calls after a failure, another way to the same end is looked for."""
 
@@ -219,11 +231,22 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     why = _agents_reason(steps[later]) or next(
         (_reason(s) for s in steps[place + 1 :] if s.failed_itself and s.position <= last), ""
     )
-    change = clip(_core(step.action.added), 160)
+    change = _change_quoted(step)
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
     # Other edits of the file are other approaches.
     return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
+
+
+def _change_quoted(step: Step) -> str:
+    """What an edit added, on one line; of a long one its most telling lines, since it may begin with imports."""
+    change = _core(step.action.added)
+    if len(change) > MOST_OF_A_CHANGE:
+        added = step.action.added.splitlines()
+        fresh = {line.strip() for line in survives(added, step.action.removed.splitlines())}
+        best = max(code(added, fresh), key=lambda each: each.worth, default=None)
+        change = (best.text.partition("`")[2].partition("`")[0] if best else "") or change
+    return clip(change, MOST_OF_A_CHANGE)
 
 
 def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:

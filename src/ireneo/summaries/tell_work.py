@@ -43,12 +43,14 @@ from ireneo.summaries.statements import (
     shown_output,
     without_harness,
 )
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, short_path, steps
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, short_path, signature, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
 
 RULED = 10.0
 """Weight of the user's words."""
+OFTEN = 4
+"""So many lines of the user in the same words are told by the first and the last of them."""
 DETAIL = 5.0
 """Weight of further sentences of a long user message, besides what they say; less in a document."""
 UNDER_WAY = "PARTIAL"
@@ -392,7 +394,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     messages = as_said(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
     carried = [line for message in messages if is_own_block(message.draft) for line in _carried(message)]
-    asked = [line for message in spoken for line in user_lines(message)]
+    asked = _fewer_alike([line for message in spoken for line in user_lines(message)])
     lifts = _in_order([*_gather(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
     pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _together(work)
@@ -410,6 +412,21 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     return _sections(kept)
 
 
+def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
+    """Tell what the user says again and again, but for numbers and names, by the first, how often, and the last."""
+    alike: dict[str, list[Line]] = {}
+    for line in asked:
+        alike.setdefault(f"{line.subject} {signature(line.text)}", []).append(line)
+    out: list[Line] = []
+    for lines in alike.values():
+        times = sum(dict(line.verbs).get("said", 1) for line in lines)
+        often = times >= OFTEN and len(lines) > 1
+        # The last is among those that the first counts.
+        last = replace(lines[-1], verbs=(("said", 0),))
+        out += [replace(lines[0], verbs=(("said", times),)), last] if often else lines
+    return _in_order(out)
+
+
 def _approved(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
     """Raise the weight of what the user approved by a short answer, which says nothing without it."""
     answers = [message.position for message in spoken[1:] if len(message.text) <= BRIEF_ANSWER]
@@ -423,7 +440,8 @@ def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
     kept = _together(children)
     kept["constraints"] = standing(_gather(children, "constraints"), kept.get("lifted", []))
-    kept["goal"] = _arc(kept.get("direction", []), children)
+    kept["direction"] = _fewer_alike(kept.get("direction", ()))
+    kept["goal"] = _arc(kept["direction"], children)
     kept["status"] = _gather(children[-1:], "status")
     return _sections(kept)
 

@@ -148,13 +148,14 @@ class WorkStrategy:
             return f"- {line.subject}: {', '.join(names)}" if line.subject else " ".join(names)
         if section == "direction":
             refusing = f", refusing {line.subject}" if line.subject else ""
-            return f"- The user{refusing}: “{line.text}”"
+            often = f" ({said} times alike)" if (said := dict(line.verbs).get("said", 1)) > 1 else ""
+            return f"- The user{refusing}: “{line.text}”{often}"
         times = dict(line.verbs).get("tried", 1) if section == "dead_ends" else 1
         return f"- {line.text}" + (f" (tried {times} times)" if times > 1 else "")
 
 
 WORK = WorkStrategy()
-_USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)”", re.DOTALL)
+_USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)”(?: \(\d+ times alike\))?", re.DOTALL)
 
 
 def recorded(shown: str) -> str:
