@@ -122,6 +122,7 @@ class Turns(Topic, frozen=True, kw_only=True):
     signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
     greetings: Row = ()  # Greetings, fillers and assents at the beginning
     table: Row = ()  # Words about the game and the show
+    laughter: Row = ()
     show: Row = ()  # Words about a show: what is said near them is addressed to its audience
     points_back: Row = ()  # At the beginning: it says little without the sentence before it
     first_person: Row = ()  # First-person pronouns; case-sensitive

@@ -333,6 +333,7 @@ TABLE_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
 """Talk about the game; for lower-cased text."""
 SHOW_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).show)}\b")
 """Talk about the show; for lower-cased text."""
+_LAUGHTER = lazy_re(lambda: either(topic(Turns).laughter), re.IGNORECASE)
 _POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
 _FIRST_PERSON = lazy_re(lambda: rf"\b{either(topic(Turns).first_person)}\b")
@@ -348,8 +349,10 @@ def without_greeting(sentence: str) -> str:
 
 
 def is_chatter(sentence: str) -> bool:
-    """Whether a sentence is only a greeting, an assent or a fragment."""
+    """Whether a sentence is only a greeting, an assent, laughter or a fragment."""
     rest = without_greeting(sentence)
+    if _LAUGHTER.search(sentence):
+        return True
     # A Chinese or Japanese character is worth about three letters.
     dense = 0 if rest.isascii() else sum(char > "\u3000" for char in rest)
     if dense * 3 > len(rest):
