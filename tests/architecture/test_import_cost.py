@@ -56,6 +56,19 @@ def test_no_words_are_read_when_the_engine_is_imported() -> None:
     assert json.loads(done.stdout) == [0, False]
 
 
+HELP = """
+import json, sys
+import ireneo.faces.cli.main
+print(json.dumps(sorted({".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("ireneo.")})))
+"""
+
+
+def test_a_command_line_that_only_prints_its_help_loads_neither_domain_nor_engine() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+    rooms = {"ireneo.adapters", "ireneo.errors", "ireneo.faces", "ireneo.patterns", "ireneo.plumbing"}
+    assert set(json.loads(done.stdout)) == rooms
+
+
 COMPACT = """
 import json, sys
 import ireneo

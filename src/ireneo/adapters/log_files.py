@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from ireneo.errors import BadInput, StoreError
 from ireneo.patterns import lazy_re
-from ireneo.ports.models import LogPlace
+
+if TYPE_CHECKING:
+    from ireneo.ports.models import LogPlace
 
 LONGEST_BYTES = 1 << 28
 """Longer lines are left out: parsing one takes several times as much memory."""
