@@ -94,6 +94,12 @@ def test_the_tree_of_a_story_reads_as_it_did(told: Path) -> None:
     golden("cli_tree.txt", run("tree", STORY, cwd=told).stdout)
 
 
+def test_a_tree_says_whether_it_tells_blocks_in_full(folder: Path) -> None:
+    run("context", "7c1e4f52", "--budget", 1000, cwd=folder)
+    assert "in full; a context shows of them what it has room for\n" in run("tree", "7c1e4f52", cwd=folder).stdout
+    assert "in short; a context tells them in the room it has\n" in run("tree", STORY, cwd=folder).stdout
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 @pytest.mark.parametrize("leaves", [9, 500])
 def test_a_tree_fits_its_screen(width: int, leaves: int) -> None:

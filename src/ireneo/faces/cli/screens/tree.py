@@ -172,7 +172,11 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     tokens = sum(node.tokens for node in shown)
     covered = sum(node.messages for node in shown)
     yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
-    yield "  in full; a context shows of them what it has room for"
+    if any(node.level == "story" and not node.model for node in shown):
+        # Rules choose sentences of a story for each context anew; here stand as many as a reader wants.
+        yield "  in short; a context tells them in the room it has"
+    else:
+        yield "  in full; a context shows of them what it has room for"
     for node in tree.overviews:
         what = f"of {node.tokens:,} tokens for {counted(node.messages, 'message')}"
         yield f"an overview {what} in narrow contexts · open with {short(node.id)}"
