@@ -206,6 +206,24 @@ def test_what_was_said_to_last_until_a_day_is_over_after_it(tmp_path: Path, said
     assert all(each.holds or "It was so until" in each.reason for each in told)
 
 
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("I can't stand cumin, my wife Ines can though.", "cumin, my wife Ines can though"),
+        (
+            "Our kiln cracked yesterday and the potter comes on Friday at 9.",
+            "yesterday and the potter comes on Friday at 9",
+        ),
+        ("Bitte duze mich und fass dich kurz.", "asks the assistant"),
+        ("Antworte bitte kurz.", "asks the assistant"),
+        ("ok, go on with chapter 12", ""),
+    ],
+)
+def test_what_is_kept_can_be_understood_alone(tmp_path: Path, said: str, left: str) -> None:
+    held = [each.text for each in held_after(tmp_path, said)]
+    assert [each for each in held if left in each] if left else not held
+
+
 def test_a_play_that_was_opened_days_ago_is_over(tmp_path: Path) -> None:
     held = held_after(tmp_path, "Pretend you are my dentist.", "I live in Leeds.")
     assert any("Leeds" in each.text for each in held)

@@ -98,6 +98,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     owners: Set = frozenset()  # Possessives and definite articles before a thing
     asides: Set = frozenset()  # Words after a verb that don't change its meaning
     thing_ends: Set = frozenset()  # Words that end the name of a thing
+    elliptic: Row = ()  # At the end of a clause: what it says is only known from the one before it
     lasts_until: Row = ()  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
     lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end

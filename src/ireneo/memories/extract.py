@@ -16,7 +16,7 @@ from ireneo.language.predicates import Predicate, and_also, in_third_person, pre
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
-from ireneo.memories.cues import and_words, cues, no_names, not_german, relations, says
+from ireneo.memories.cues import all_cues, and_words, clause_words, cues, no_names, not_german, relations, says
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
@@ -55,6 +55,7 @@ _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
 _PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Phrasing).begins)}\s)", re.I)
+_CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 _HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 
@@ -359,8 +360,8 @@ class _FactReader:
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """The rule for how the assistant should behave."""
-        rows = cues(statement.language)
-        found = rows.rules.match(statement.text)
+        # "Antworte kurz" has too few words to be known as German.
+        found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
         if found is None:
             return None
         name = found.groupdict().get("name")
@@ -671,7 +672,9 @@ class _FactReader:
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
-        if statement.language == "en" and said is not None and not cues("en").points.search(text):
+        # "It broke yesterday and he comes on Friday": two clauses may look into two directions.
+        apart = len(times) > 1 and _CLAUSES.search(statement.text, times[0].end, times[-1].start) is not None
+        if statement.language == "en" and said is not None and not apart and not cues("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
             told = in_third_person(clause, now, self.who)

@@ -68,6 +68,8 @@ def joined(text: str, last: Statement, said: Statement) -> str:
 
 def opened(said: Statement, *, answers: bool = False) -> str:
     """A statement with what stands right before it: fragments that tell something, or the question it points to."""
+    if cues(said.language).elliptic.search(said.text) and len(_WORDS.findall(said.sentence)) <= MOST_WORDS:
+        return said.sentence
     before = said.opened
     if not (answers or len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _tells(before):
         before = ""
