@@ -352,6 +352,9 @@ don't sort the rows, filter as mentioned above
 no, stick to the plan and never skip week 3
 always take the mock store for this.
 stop showing sold-out rows in the ledger
+don't send me to the page of the harbour
+Prefer salt to tar
+Ring the bell on each tide. (default: true)
 in the future perhaps we'll add more harbours
 never add what is no part of this chat
 I'll do a rollback and never touch the rows again

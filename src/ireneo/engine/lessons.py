@@ -23,6 +23,7 @@ from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.binding import attributed
 from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
+    TWICE,
     Standing,
     best_worded,
     cues_to_read,
@@ -125,7 +126,7 @@ def lessons(
     disputed: bool = False,
     guarded: bool = False,
 ) -> list[Lesson]:
-    """The valid lessons: rulings first, then those that most runs showed; with `project` its own and general ones.
+    """The valid lessons: those of several runs first, of these rulings; with `project` its own and general ones.
 
     With `disputed` also those that are retired because of an objection, with the reason; with `guarded` also those that
     only the guard tells.
@@ -146,7 +147,9 @@ def lessons(
     chosen += [each for each in mine if guarded and each.id in beside]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}
-    chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
+    # What was said once may be of its task; what several runs showed is not.
+    once = {each.id: len(each.sessions) < TWICE and not is_kept(each) for each in chosen}
+    chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())
     listed_so = [
         _lesson(each, _standing(each, seen[each.id]), observed.get(each.cue, ()), _cited(passages, each))

@@ -21,6 +21,7 @@ from ireneo.lessons.rule_weights import (
     LEAST,
     NAMES,
     PASTED,
+    REACHES,
     RULES,
     STANDS,
     WORD,
@@ -169,7 +170,9 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     about = ABOUT.match(ruling)
     if _ASIDE.fullmatch(ruling) or (about is not None and about[0].endswith("?”: “")):
         return False  # It belongs to the text before it, or answers what the next step is to be.
-    told = sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'"))
+    told = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
+    if any(_ASIDE.fullmatch(each) and PASTED.search(each) for each in told):
+        return False  # A comment of a program.
     said = [each for each in told if not _OF_MOMENT.search(each)]
     if binds_outright(said, answers=about is not None, conceded=conceded):
         return True
@@ -192,10 +195,20 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
             if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
                 continue
             speaks = alone_weight(part) + form + NAMED * refused + GRANTED * conceded
-            enough = refused or _tells_enough(part, conceded=conceded)
+            enough = refused or (_tells_enough(part, conceded=conceded) and (conceded or _is_general(each)))
             if form > 0 and speaks >= STANDS and enough and (refused or not of_task(part) or _LASTS.search(part)):
                 return True
     return any(map(binds_work, said))
+
+
+def _is_general(sentence: str) -> bool:
+    """Whether a sentence has a word of scope, a reason, a contrast or a place, or is of the team or how work is done.
+
+    A ban or an order without one is of its task as often as not.
+    """
+    contrast = _USES.match(_without_lead(sentence)) and _OPPOSES.search(sentence)
+    wide = (REACHES, _STEADY, _PROCESS, _OURS, _LASTS, _CAUSES, _DECIDED, _STRESSED, _BELONGS, _ASKS_FIRST, _INSTEAD_OF)
+    return bool(contrast or _NONE_OF.match(sentence)) or any(how.search(sentence) for how in wide)
 
 
 def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:

@@ -53,7 +53,7 @@ _HAPPENED = _anywhere(lambda: _words().happened)
 _AT_HAND = _anywhere(lambda: _words().at_hand)
 _DOUBTS = _anywhere(lambda: _words().doubts)
 _CONTRASTS = _anywhere(lambda: _words().contrasts)
-_REACHES = _anywhere(lambda: _words().reaches)
+REACHES = _anywhere(lambda: _words().reaches)
 _BLAMES = _anywhere(lambda: _words().blames)
 _CONSULTS = _anywhere(lambda: _words().consults)
 _HEDGES = _anywhere(lambda: _words().hedges)
@@ -94,7 +94,7 @@ def weight(sentence: str) -> float:
     against = 1.5 * bool(_REPORTS.search(said)) + 1.5 * of_task(said)
     if said.rstrip("\"'”’)]*_ ").endswith("?"):
         implied = bool(_DOUBTS.search(said) or _BLAMES.search(said))
-        return 2.0 * implied + 0.5 * bool(_CONTRASTS.search(said)) + 0.5 * bool(_REACHES.search(said)) - against
+        return 2.0 * implied + 0.5 * bool(_CONTRASTS.search(said)) + 0.5 * bool(REACHES.search(said)) - against
     speaks = sum(much for much, how in _FOR if how.search(said)) + bool(_NO_BESIDE.match(sentence))
     speaks += bool(_OWED.search(said) or _OWED.search(sentence))
     return speaks + _build(said) - against - 1.5 * bool(_HAPPENED.search(said))
