@@ -96,6 +96,11 @@ def test_what_binds_nothing_is_not_found(text: str) -> None:
     assert found(text) == []
 
 
+def test_no_pin_ends_at_the_number_of_the_next_answer() -> None:
+    pins = found("1. i prefer the salt bell, 2. keep the tar bell as it is, it rings on each tide")
+    assert not [pin for pin in pins if pin.endswith("2.")]
+
+
 @pytest.mark.parametrize(
     ("role", "origin"), [("assistant", "spoken"), ("tool", "spoken"), ("user", "injected"), ("user", "summary")]
 )

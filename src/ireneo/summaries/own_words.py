@@ -124,7 +124,7 @@ class _Paste:
 
 _BULLET = lazy_re(r"(?:[#>*+•-]+|\(?\d{1,3}[.)](?=\s)|[A-Za-z][.)](?=\s)|\[[ x]\]|</?[\w-]{1,40}>|\*\*|\s)+")
 _ITEM = lazy_re(r"\s*(?:[*+•-]|\(?\d{1,3}[.)]|\w[.)])\s")
-_NUMBER = lazy_re(r":\s{0,9}\d{1,3}\.$")
+_NUMBER = lazy_re(r"[:,]\s{0,9}\d{1,3}\.$")
 _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
 _OWN = lazy_re(lambda: rf"\b{either((*topic(OwnWords).persons, *topic(OwnWords).begging))}\b", re.I)
@@ -327,7 +327,7 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
     last = start
     # Sentences typed in a hurry begin in lower case.
     for ends, following in breaks(text[start:end], small_opens=True):
-        # A list number behind a colon ends no sentence.
+        # A list number behind a colon or a comma ends no sentence.
         if not _NUMBER.search(text, max(last, start + ends - 16), start + ends):
             yield last, start + ends
             last = start + following
