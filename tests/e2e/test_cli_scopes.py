@@ -89,6 +89,19 @@ def test_what_belongs_to_no_project_is_named_where_it_was_not_searched(tmp_path:
     assert "there are also harbour, and what belongs to none" in told
 
 
+def test_another_project_is_named_where_no_row_of_the_folders_has_all_the_words(tmp_path: Path) -> None:
+    db, here = tmp_path / "memory.db", tmp_path / "mill"
+    here.mkdir()
+    with ireneo.sync.open(db, durability="normal") as memory:
+        memory.remember("The tide table is printed on Mondays.", project="/srv/harbour")
+        memory.remember("The oat table lists all prices.", project=str(here))
+    partly = run("recall", "Where is the tide table?", db=db, cwd=here).stdout
+    assert "oat table" in partly
+    assert "None of these has all the words. Only project mill" in partly
+    assert "all the words" not in run("recall", "the oat table", db=db, cwd=here).stdout
+    assert "all the words" not in run("recall", "Where is the tide table?", "--project", str(here), db=db).stdout
+
+
 def test_work_says_of_which_project_its_memories_are_where_they_are_not_listed_here(tmp_path: Path) -> None:
     db, here, tower = tmp_path / "memory.db", tmp_path / "mill", tmp_path / "tower"
     here.mkdir()

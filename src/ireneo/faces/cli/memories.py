@@ -53,6 +53,7 @@ from ireneo.faces.cli.output import (
     waiting,
 )
 from ireneo.faces.cli.place import database, existing
+from ireneo.language.words import terms
 from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
@@ -241,7 +242,10 @@ def recall(
             return None
         with waiting("Searching …"):
             found = find(memory, text)
-        hint = "" if found else scoped.hint(memory)
+        asked = set(terms(text))
+        # Where the folder narrowed the search, what has only some of the words may stand in another project.
+        partly = scoped.project is None and not any(asked <= set(terms(each.text)) for each in found)
+        hint = scoped.hint(memory) if partly or not found else ""
     return Answer(
         [recalled_answer(one) for one in found], lambda: show_recalled(found, text, budget=wish.budget, hint=hint)
     )

@@ -122,8 +122,8 @@ _FADING = (
 def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int | None = None, hint: str = "") -> None:
     """Show search results, the best first: of a long text the passage that matches `question` best.
 
-    Below it come its kind, what speaks against it, and the parts of its score where those were asked for. Without
-    results the `hint` says what else to search.
+    Below it come its kind, what speaks against it, and the parts of its score where those were asked for. The `hint`
+    says what else to search, where no result has all the words.
     """
     screen = console()
     if not found:
@@ -147,6 +147,8 @@ def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int
         if each.parts:
             made = " · ".join(f"{name} {value:.4g}" for name, value in each.parts)
             show_labelled(screen, "", Text(f"{each.score:.4f}: {printable(made)}"), width=width)
+    if hint:
+        write(screen, f"  None of these has all the words.{hint}")
 
 
 def _passage(text: str, question: str, most: int) -> str:
