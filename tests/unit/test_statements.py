@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
+from tests.golden.material import run
+from tests.unit.runs import material
 
 from ireneo.summaries.statements import (
     LONGEST,
@@ -13,12 +15,14 @@ from ireneo.summaries.statements import (
     code_worth,
     decides,
     errors,
+    named,
     prose,
     prose_worth,
     seen_lines,
     shown_output,
     without_reminders,
 )
+from ireneo.summaries.steps import steps
 
 
 def told(text: str) -> list[str]:
@@ -390,3 +394,11 @@ def test_a_label_that_repeats_its_heading_stands_once() -> None:
         "Behavior: Behavioral: it waits for ten seconds"
     ]
     assert told("No, no: it waits for ten seconds.") == ["No, no: it waits for ten seconds."]
+
+
+def test_flags_and_devices_are_no_names_that_are_needed_again() -> None:
+    drafts = run("git log --oneline -- src/rows.py 2>/dev/null", "abc keep_rows in src/rows.py")
+    messages = material(drafts).messages
+    names = {mention.name for mention in named(messages, steps(messages))}
+    assert {"src/rows.py", "keep_rows"} <= names
+    assert not any(name.startswith(("--", "/dev/")) for name in names)

@@ -700,6 +700,9 @@ MAX_MERGED = 1_000
 """Most names of a deeper one."""
 
 
+_OF_ANY_COMMAND = ("--", "/dev/")
+
+
 def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
     """The names in a stretch of work, by how likely each is to be needed again."""
     weights: dict[str, float] = {}
@@ -708,8 +711,8 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
 
     def add(text: str, weight: float) -> None:
         for name in artifacts(text):
-            # Words such as MUST and TODO.
-            if (name.isupper() and name.isalpha()) or name in states:
+            # Words such as MUST and TODO, and what any command may have.
+            if (name.isupper() and name.isalpha()) or name in states or name.startswith(_OF_ANY_COMMAND):
                 continue
             weights[name] = _both(weights.get(name, 0.0), weight)
 
