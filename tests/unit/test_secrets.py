@@ -178,3 +178,34 @@ def test_in_a_record_of_which_most_was_looked_through_before_a_secret_is_found(k
 )
 def test_what_only_looks_like_a_login_stays(command: str) -> None:
     assert SecretRedactor().redact(command) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Mein Passwort ist Kq9xTreppe.", "Kq9xTreppe"),
+        ("Das WLAN-Passwort lautet Birnbaum1987", "Birnbaum1987"),
+        ("Das Kennwort für den Router im Keller ist jetzt Dach!Rinne7", "Dach!Rinne7"),
+        ("Nimm bitte Regen-Tonne31 als neues Passwort.", "Regen-Tonne31"),
+        ("The password for the staging server is Pine-Kettle42!", "Pine-Kettle42"),
+        ("my password was changed to Pine-Kettle42", "Pine-Kettle42"),
+        ("Use Pine-Kettle42 as the new password.", "Pine-Kettle42"),
+        ("Le mot de passe est Citron-Vert88", "Citron-Vert88"),
+    ],
+)
+def test_a_password_that_a_sentence_tells_is_taken_out(text: str, secret: str) -> None:
+    assert redact(text) == text.replace(secret, "[REDACTED password]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Passwort ist falsch, bitte setz es zurück.",
+        "Das Passwort ist mindestens zwölf Zeichen lang.",
+        "Das Passwort für die Datenbank steht in der Datei config.yml.",
+        "The password for the account is required.",
+        "Pass it on as the password argument, which is optional.",
+    ],
+)
+def test_a_sentence_about_passwords_stays(text: str) -> None:
+    assert redact(text) == text

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import redact_secret
 
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Passwords
 from ireneo.patterns import lazy_re
 
 GUESSED = ("secret", "password")
@@ -265,12 +267,20 @@ def _passwords_of_urls(text: str) -> Iterator[SecretSpan]:
 
 
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+"""What programs call a password; what people call it are words of their languages."""
 KEYS = tuple(
     f"{word}{dash}key" for word in ("api", "access", "auth", "private", "secret", "account") for dash in ("_", "-", "")
 )
 TOKENS = ("token", "secret", "credential", *KEYS)
 """The endings of names of secrets, in lower case."""
-_STEMS = (*((word, "password") for word in PASSWORDS), *((word, "secret") for word in TOKENS[:3]), ("key", "secret"))
+
+
+@from_data
+def _stems() -> tuple[tuple[str, str], ...]:
+    """The words that the names of secrets end with, each with the kind of the secret."""
+    passwords = sorted({*PASSWORDS, *topic(Passwords).called})
+    return (*((word, "password") for word in passwords), *((word, "secret") for word in TOKENS[:3]), ("key", "secret"))
+
 
 _COUNTED_TOKENS = lazy_re(r"(?:page|next|cursor|continuation|sync|cancellation|max|stop|eos|bos|pad|sep|unk)[_-]?token")
 """Tokens that give no access."""
@@ -285,6 +295,23 @@ _ASSIGNED = lazy_re(
     rf"(?:(?P<open>{_QUOTE})(?P<quoted>{_QUOTED})(?={_QUOTE})|(?P<bare>{_BARE}))",
     re.IGNORECASE,
 )
+_TOLD = lazy_re(
+    lambda: (
+        rf"(?P<sign>(?:[ \t]+{either(topic(Passwords).purpose)}(?:[ \t]+[^\s.,;:!?=]{{1,24}}){{1,4}}?)?"
+        rf"[ \t]+{either(topic(Passwords).says)}:?[ \t]+)"
+        rf"(?:(?P<open>{_QUOTE})(?P<quoted>{_QUOTED})(?={_QUOTE})|(?P<bare>{_BARE}))"
+    ),
+    re.IGNORECASE,
+)
+_SERVES = lazy_re(
+    lambda: (
+        rf"(?<![^\s\"'`(])(?:{_QUOTE}(?P<quoted>{_QUOTED}){_QUOTE}|(?P<bare>{_BARE}))"
+        rf"[ \t]+{either(topic(Passwords).serves)}[ \t]+\Z"
+    ),
+    re.IGNORECASE,
+)
+LONGEST_SERVING = 128
+"""Characters of a password, and what stands between it and its name."""
 _OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
 _NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
 _COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
@@ -294,7 +321,7 @@ _COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
 def named(text: str) -> Iterator[SecretSpan]:
     """The values in `text` that follow the name of a secret, and look like one."""
     small = _small(text)
-    for word, kind in _STEMS:
+    for word, kind in _stems():
         at = small.find(word)
         while at >= 0:
             end = at + len(word)
@@ -316,12 +343,15 @@ def value_named(text: str, name: str) -> Iterator[SecretSpan]:
 
 
 def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
-    """The value after a name that ends at `end`, if it is a secret."""
-    found = _ASSIGNED.match(text, end) or _OPTION.match(text, end)
-    if found is None:
-        return
+    """The value after a name that ends at `end`, if it is a secret; of a password also that which is said to be it."""
     before = _NAME.search(small[max(0, end - LONGEST_NAME) : end])
     name = before[0] if before else ""
+    if kind == "password":
+        yield from _serving(text, end - len(name))
+    told = _TOLD.match(text, end) if kind == "password" else None
+    found = _ASSIGNED.match(text, end) or told or _OPTION.match(text, end)
+    if found is None:
+        return
     held = found.groupdict()
     if "sign" not in held and not name.startswith("-"):
         return
@@ -334,6 +364,16 @@ def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
     if _is_secret(value, kind, name, quoted=quoted) or (kind == "password" and is_variable and _is_set(value)):
         start = found.start("quoted" if quoted else "bare")
         yield SecretSpan(start, start + len(value), kind)
+
+
+def _serving(text: str, begin: int) -> Iterator[SecretSpan]:
+    """What is said to serve as the password whose name begins there: “hunter2! as the password”."""
+    first = max(0, begin - LONGEST_SERVING)
+    found = _SERVES.search(text, first, begin)
+    if found is not None:
+        group = "quoted" if found["quoted"] is not None else "bare"
+        if is_password(found[group], quoted=group == "quoted"):
+            yield SecretSpan(found.start(group), found.end(group), "password")
 
 
 def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:

@@ -427,6 +427,15 @@ class Senses(Topic, frozen=True, kw_only=True):
     tells: Map = {}  # By a code, words of an answer to it
 
 
+class Passwords(Topic, frozen=True, kw_only=True):
+    """How a password is told in a sentence."""
+
+    called: Set = frozenset()  # What it is called; longer words that end so count as well
+    purpose: Row = ()  # Behind the name: before what it is for
+    says: Row = ()  # Between the name, or what it is for, and the password
+    serves: Row = ()  # Between a password and its name
+
+
 class Persons(Topic, frozen=True, kw_only=True):
     """How people are referred to without a name."""
 
