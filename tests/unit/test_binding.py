@@ -227,9 +227,7 @@ def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
         "we're not using the old importer, we're just using the new one",
         "I shouldn't have to copy the rates by hand",
         "I don't love having samples in the root folder",
-        "I thought we were using sqlite everywhere while testing?",
         "I basically never want the rates file to change",
-        "Ich dachte, wir verwenden überall sqlite?",
         "next time tell the team what changes before you rename a column",
         "no inline styles please",
         "fixtures live next to the tests, not in a shared folder",
@@ -354,6 +352,7 @@ always take the mock store for this.
 stop showing sold-out rows in the ledger
 don't send me to the page of the harbour
 Prefer salt to tar
+I thought we were using sqlite everywhere while testing?
 Ring the bell on each tide. (default: true)
 in the future perhaps we'll add more harbours
 never add what is no part of this chat

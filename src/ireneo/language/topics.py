@@ -342,7 +342,6 @@ class Binding(Topic, frozen=True, kw_only=True):
     blamed: Row = ()  # Anywhere: the consequence of what the agent did
     just: Row = ()  # At the beginning of a clause after one that blames: an order
     our_way: Row = ()  # Anywhere: how those who speak do it, or not; what they decided on
-    recalls: Row = ()  # At the beginning, asked or stated: what had been agreed on
     so_no: Row = ()  # Anywhere: what follows from a fact must not be done
     replaced: Row = ()  # Anywhere: something is out of date
     duties: Row = ()  # Behind the words for a kind of things: how all of them must be

@@ -92,7 +92,6 @@ _WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
 _CITES = _anywhere(lambda: _words().cites)
 _BREACHES = _begins(lambda: _words().breaches)
 _DOES_ITSELF = _begins(lambda: topic(Forms).runs_itself)
-_STAGED = _anywhere(lambda: topic(Forms).staged)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
 _OTHERWISE = _anywhere(lambda: _words().otherwise)
@@ -113,7 +112,6 @@ _NEEDLESS = _begins(lambda: _words().needless)
 _BLAMED = _anywhere(lambda: _words().blamed)
 _JUST = _begins(lambda: _words().just)
 _OUR_WAY = _anywhere(lambda: _words().our_way)
-_RECALLS = _begins(lambda: _words().recalls)
 _SO_NO = _anywhere(lambda: _words().so_no)
 _REPLACED = _anywhere(lambda: _words().replaced)
 _DUTIES = _begins(lambda: _words().duties)
@@ -336,7 +334,7 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
             continue
         if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
             return True
-        if _is_staged(each, before, after) or _is_to_be_recorded(each):
+        if _is_to_be_recorded(each):
             return True
         enough = _tells_enough(each) or _telling(each) >= FULL
         if enough and holds_for_good(each) and not of_task(each):
@@ -418,8 +416,6 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if of_task(_CITES.sub("", said) if cites else said):
         return False
-    if (found := _RECALLS.match(body)) is not None and not _is_vague(body[found.end() :].strip()):
-        return True
     if not asked and not _WEIGHS.search(said) and _is_our_way(said, body):
         return True
     if _POLITE.match(body) and _asks_for_good(body):
@@ -496,13 +492,6 @@ def _is_to_be_recorded(sentence: str) -> bool:
     rule = asked[found.end() :].split()
     points = any(_VAGUE.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
     return not points and _telling(" ".join(rule)) >= LEAST
-
-
-def _is_staged(sentence: str, before: str, after: str) -> bool:
-    """Whether a sentence says at which stage the project is, and what follows from that."""
-    if _STAGED.search(sentence) is None or _is_question(sentence) or of_task(sentence):
-        return False
-    return _telling(f"{before} {sentence} {after}") > LEAST
 
 
 def _is_of_a_case(following: Sequence[str]) -> bool:
