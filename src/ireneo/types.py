@@ -14,7 +14,7 @@ from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import LookupResult, Tool
-from ireneo.engine.forget import ErasureCounts, ErasureReceipt, MayAlso
+from ireneo.engine.forget import ErasureCounts, ErasureReceipt, GoingText, MayAlso
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
@@ -119,6 +119,7 @@ __all__ = [
     "FormatName",
     "Given",
     "GivenLog",
+    "GoingText",
     "GuardAdvice",
     "Head",
     "ImportReport",

@@ -269,6 +269,18 @@ def test_what_may_speak_of_somebody_is_shown_and_taken_by_its_id(folder: Path) -
     assert listed("recall", "harbour crane", cwd=folder)
 
 
+def test_what_would_go_is_shown_before_it_goes(folder: Path) -> None:
+    run("remember", "Ottilie keeps bees behind the harbour.", "--subject", "Ottilie", cwd=folder)
+    run("remember", "The twins were born in May.", "--subject", "Ottilie", cwd=folder)
+    shown = run("forget", "--subject", "Ottilie", "--preview", cwd=folder).stdout
+    assert "“Ottilie keeps bees behind the harbour.”\n" in shown
+    assert "“The twins were born in May.” (doesn't name Ottilie)" in shown
+    assert "This would be forgotten: 2 memories" in shown
+    assert listed("recall", "twins May", cwd=folder)
+    refused = run("forget", "--subject", "Ottilie", cwd=folder, ends=2)
+    assert "(doesn't name Ottilie)" in refused.stdout
+
+
 def test_what_was_put_away_is_told(folder: Path) -> None:
     assert "Nothing was archived" in run("fading", "--past", cwd=folder).stdout
     assert listed("fading", "--past", cwd=folder) == []

@@ -195,6 +195,17 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
     """Messages and memories that were removed from the search indexes."""
 
 
+class GoingText(Struct, frozen=True, kw_only=True):
+    """The text of a message or a memory that would be erased."""
+
+    id: MessageId | MemoryId
+    session: str
+    """Empty for a memory."""
+    text: str
+    apart: bool = False
+    """Whether these words don't name the subject that is forgotten."""
+
+
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     """What an erasure erased, or would erase."""
 
@@ -212,6 +223,8 @@ class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     """
     note: str = ""
     """What remains to be done, and what stays."""
+    going: tuple[GoingText, ...] = ()
+    """In a preview: what would be erased, but for sessions that go whole; nothing of it is told afterwards."""
 
 
 async def forget(
@@ -266,7 +279,21 @@ async def forget(
         complete=complete,
         also=candidates,
         note=" ".join(filter(None, notes)),
+        going=tuple(_going(plan, name if what == "subject" else "")) if preview else (),
     )
+
+
+def _going(plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
+    """The texts of the messages and memories that go; no text names a role, such as the user."""
+    named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
+    found = [
+        GoingText(id=each.id, session=part.key.session, text=each.draft.text)
+        for part in plan.sessions
+        for each in part.messages
+    ]
+    found += [GoingText(id=each.id, session="", text=each.text) for each in plan.memories]
+    for each in found:
+        yield replace(each, apart=named is not None and not named.is_in([each.text]))
 
 
 def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:

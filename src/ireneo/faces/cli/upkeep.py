@@ -33,6 +33,7 @@ from ireneo.faces.cli.output import (
     confirm,
     console,
     counted,
+    cut,
     echo,
     is_interactive,
     local_time,
@@ -215,13 +216,25 @@ Also = Annotated[
 ]
 
 
+Preview = Annotated[bool, flag("--preview", "Only show what would go, and delete nothing.")]
+MOST_SHOWN, WIDEST = 40, 300
+"""The most lines of what goes that are shown, and the most characters of one."""
+
+
 def forget(
-    *, goner: ForgetTarget, also: Also = None, yes: Yes = False, as_json: AsJson = False, stored: Stored
+    *,
+    goner: ForgetTarget,
+    also: Also = None,
+    preview: Preview = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    stored: Stored,
 ) -> Answer:
     """Forget something for good.
 
     Its text and everything that was derived from it alone, in every byte of the database. It asks first, and shows
-    what may be meant as well: sentences that speak of somebody by another name, the messages that said a memory.
+    what goes, and what may be meant as well: sentences that speak of somebody by another name, the messages that said a
+    memory.
     """
     named = {name: value for name, value in asdict(goner).items() if value}
     if len(named) != 1:
@@ -236,24 +249,41 @@ def forget(
         before = memory.forget(**target, preview=True)
         taken = list(dict.fromkeys(each.id for each in before.also)) if "all" in (also or ()) else list(also or ())
         before = memory.forget(**target, also=taken, preview=True) if taken else before
+    if not as_json and (preview or not yes):
+        _show_going(before, name)
     if not as_json and before.also:
         echo("This may be meant as well, and stays unless you add --also ID, or --also all:")
         for each in before.also:
             quoted = f"“{one_line(each.text)}” " if each.text.strip() else ""
             echo(f"  {short(each.id)}  {quoted}({one_line(each.why)})")
-    if not yes:
-        taken += _asked_also(before)
-        if taken:
-            with reading(stored) as memory:
-                before = memory.forget(**target, also=taken, preview=True)
+    if not yes and not preview and (more := _asked_also(before)):
+        taken += more
+        with reading(stored) as memory:
+            before = memory.forget(**target, also=taken, preview=True)
+        _show_going(before, name)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     note = f" ({before.note})" if before.note else ""
+    if preview:
+        would = _listed(before)
+        said = f"This would be forgotten: {would}{note}." if would else f"Nothing is stored of {meant}."
+        return Answer(before, one_line(said))
     question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}{note}?"
     if not yes and not confirm(question, what=meant):
         raise typer.Exit(1)
     with waiting("Deleting …"), reading(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
     return Answer(done, one_line(_forgotten(done, meant)), failed=not done.complete)
+
+
+def _show_going(receipt: ErasureReceipt, name: str) -> None:
+    """Show the lines that would go, and which of them don't name the subject themselves."""
+    if receipt.going:
+        echo("This goes:")
+    for each in receipt.going[:MOST_SHOWN]:
+        apart = f" (doesn't name {one_line(name)})" if each.apart else ""
+        echo(f"  {short(each.id)}  “{cut(one_line(each.text), WIDEST)}”{apart}")
+    if len(receipt.going) > MOST_SHOWN:
+        echo(f"  … and {len(receipt.going) - MOST_SHOWN:,} more")
 
 
 def _asked_also(receipt: ErasureReceipt) -> list[str]:
