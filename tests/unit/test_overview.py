@@ -404,10 +404,8 @@ def lies(prompt: Prompt) -> Scripted:
 
 
 def test_what_no_leaf_shows_is_struck_of_it() -> None:
-    async def main() -> None:
-        story = Tale()
+    async def test(story: Tale) -> None:
         story.answer = lies
-        await story.begin()
         await story.session.summarise(NARROW)
         (text,) = await story.stored()
         assert text.writing is not None
@@ -416,7 +414,7 @@ def test_what_no_leaf_shows_is_struck_of_it() -> None:
         assert len(story_text(text)) > 1_000
         assert "Zarkon" not in str((await story.session.context(NARROW)).messages)
 
-    asyncio.run(main())
+    on_a_copy(test, WIDE)
 
 
 @pytest.mark.parametrize(
