@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import partial, wraps
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.fleet import open_workers
@@ -31,6 +31,37 @@ if TYPE_CHECKING:
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
+P = ParamSpec("P")
+
+
+class _Opening(AbstractAsyncContextManager[Memory]):
+    """A memory that is opened by `async with`; used without, it says so."""
+
+    def __init__(self, manager: AbstractAsyncContextManager[Memory]) -> None:
+        self._manager = manager
+
+    async def __aenter__(self) -> Memory:
+        return await self._manager.__aenter__()
+
+    async def __aexit__(self, *raised: Any) -> bool | None:  # noqa: ANN401 (what the manager takes)
+        return await self._manager.__aexit__(*raised)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"The memory is not open yet, and has no {name!r}; use `async with ireneo.open(…) as memory:`, "
+            "or ireneo.sync.open without await."
+        )
+
+
+def _entered(opening: Callable[P, AbstractAsyncContextManager[Memory]]) -> Callable[P, _Opening]:
+    @wraps(opening)
+    def open(*given: P.args, **named: P.kwargs) -> _Opening:
+        return _Opening(opening(*given, **named))
+
+    return open
+
+
+@_entered
 @asynccontextmanager
 async def open(
     url: str | PathLike[str] = "memory.db",

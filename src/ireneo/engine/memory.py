@@ -123,9 +123,11 @@ class Memory:
         Its contexts show the scratchpad of `task`, by default the task of the same name. `project` is the project that
         the session works on: a name, or a directory in it. An imported log states its own.
 
-        Raises BadInput if the session belongs to another project and, with `must_exist`, SessionNotFound if it or the
-        branch was not created yet.
+        Raises BadInput for an empty id and if the session belongs to another project, and with `must_exist`
+        SessionNotFound if it or the branch was not created yet.
         """
+        if not id.strip():
+            raise BadInput("The session's id is empty; give it one.")
         named = stated_project(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
         info = await self._store.read(lambda tx: tx.sessions.get(key))
