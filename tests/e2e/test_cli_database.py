@@ -47,7 +47,7 @@ def test_sessions_are_listed(imported: Path) -> None:
     assert agent["source"] == "claude-code:kestrel-drift"
     assert agent["first_at"] < agent["last_at"]
     shown = run("sessions", cwd=imported).stdout
-    assert re.search(rf"{ID} +59 +[\d,]+ +2026-03-02 +2026-03-02 +kestrel", shown)
+    assert re.search(rf"{ID} +59 +[\d,]+ +2026-03-02 +kestrel +claude-code", shown)
 
 
 def test_the_database_may_be_named_in_the_environment(imported: Path, tmp_path: Path) -> None:

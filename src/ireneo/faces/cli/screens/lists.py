@@ -36,9 +36,9 @@ _SESSIONS = (
     Column("session", widest=80),
     Column("messages", right=True),
     Column("tokens", right=True),
-    Column("first"),
     Column("last"),
-    Column("from", widest=80),
+    Column("project", widest=40),
+    Column("source", widest=80),
 )
 
 
@@ -53,9 +53,9 @@ def show_sessions(infos: Sequence[ireneo.SessionInfo], space: str) -> None:
             Text(info.key.session, style="bold"),
             Text(f"{info.messages:,}"),
             Text(f"{info.tokens:,}"),
-            Text(f"{info.first_at:%Y-%m-%d}" if info.first_at else ""),
             Text(f"{info.last_at:%Y-%m-%d}" if info.last_at else ""),
-            Text(", ".join(filter(None, (info.project, (info.source or "").partition(":")[0]))), style="dim"),
+            Text(info.project or ""),
+            Text((info.source or "").partition(":")[0], style="dim"),
         ]
         for info in infos
     ]
