@@ -1,10 +1,15 @@
-"""Patterns that are compiled when they are first asked for, so that a process pays for those alone that it uses."""
+"""What is made at its first use: patterns, so that a process pays for those that it uses, and the shapes of structs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import AnyStr, Generic, cast, overload
+from threading import Lock
+from typing import AnyStr, Generic, TypeVar, cast, overload
+
+import msgspec
+
+T = TypeVar("T")
 
 _METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub", "subn")
 
@@ -46,3 +51,22 @@ def lazy_re(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern
     For every pattern that a module or a class holds. Where a function makes one, it is for use at once: `re.compile`.
     """
     return cast("re.Pattern[AnyStr]", _Pattern(source, flags))
+
+
+_known: set[type] = set()
+_first = Lock()
+
+
+def convert(value: object, kind: type[T]) -> T:
+    """`value` as a `kind`, in any thread. Raises msgspec.ValidationError.
+
+    msgspec looks into a struct at its first use, and two threads that do so at once may crash the interpreter: the
+    first time is one thread's alone.
+    """
+    if kind in _known:
+        return msgspec.convert(value, kind)
+    with _first:
+        try:
+            return msgspec.convert(value, kind)
+        finally:
+            _known.add(kind)

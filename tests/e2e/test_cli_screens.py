@@ -273,8 +273,8 @@ def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -
     environment = {**os.environ, "COLUMNS": "70", "IRENEO_DB": "memory.db"}
     done = subprocess.run([*COMMAND, "sessions"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     headings, row = done.stdout.splitlines()
-    assert headings.split() == ["session", "messages", "tokens", "first", "last", "from"]
-    assert row.split() == ["7c1e4f52-2b…", "59", "9,637", "2026-03-02", "2026-03-02", "kestrel,", "cl…"]
+    assert headings.split() == ["session", "messages", "tokens", "last", "project", "source"]
+    assert row.split() == ["7c1e4f52-2b8d-4…", "59", "9,637", "2026-03-02", "kestrel", "claude-code"]
 
 
 def test_a_screen_that_is_too_narrow_for_a_table_shows_each_cell_behind_its_heading(tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_a_screen_that_is_too_narrow_for_a_table_shows_each_cell_behind_its_head
     assert done.stdout.splitlines() == [
         "  7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8",
         "    messages 59   tokens 9,637",
-        "    first 2026-03-02   last 2026-03-02",
-        "    from kestrel, claude-code",
+        "    last 2026-03-02   project kestrel",
+        "    source claude-code",
     ]
 
 

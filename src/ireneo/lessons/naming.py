@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
 
-import msgspec
 from msgspec import Struct
 
-from ireneo.patterns import lazy_re
+from ireneo.patterns import convert, lazy_re
 
 
 class Wrapper(Struct, frozen=True, kw_only=True):
@@ -74,7 +73,7 @@ def programs() -> Programs:
             given[name] = value.split()
         elif name not in ("commands", "aliases", "renamed"):
             given[name] = {each: _words(held) for names, held in value.items() for each in names.split(", ")}
-    return msgspec.convert(given, Programs)
+    return convert(given, Programs)
 
 
 def _words(value: object) -> object:

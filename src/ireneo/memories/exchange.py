@@ -21,7 +21,7 @@ from msgspec.structs import FieldInfo, asdict, fields, replace
 from ireneo.log.message import digest
 from ireneo.memories.intake import MOST_BYTES
 from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryChange, MemoryDraft, Period, Record, Source
-from ireneo.patterns import lazy_re
+from ireneo.patterns import convert, lazy_re
 
 SEAL = "as_exported"
 """The name of the line that tells an edited file from one that is as it was exported."""
@@ -78,7 +78,7 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
     defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
     filled = defaults | {"at": told.get("recorded", now)} | told
     try:
-        record = msgspec.convert(filled, Record)
+        record = convert(filled, Record)
     except msgspec.ValidationError as fault:
         return _misread(fault)
     if not record.id and "trust" not in told:

@@ -622,6 +622,11 @@ class _MessageRow(Struct, frozen=True, array_like=True):
     erased: int = 0
 
 
+# msgspec looks into a struct at its first use, and two threads that do so at once may crash the interpreter.
+for _struct in (_MessageRow, Head):
+    msgspec.json.Decoder(_struct)
+
+
 def write_message(session: int, segment: int, message: Message) -> Bindings:
     """The row of a message, without payloads."""
     draft = message.draft
