@@ -54,18 +54,18 @@ def lazy_re(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern
 
 
 _known: set[type] = set()
-_first = Lock()
+FIRST_USE = Lock()
+"""Held while msgspec looks into a struct for the first time: two threads that do so at once may crash Python."""
 
 
 def convert(value: object, kind: type[T]) -> T:
     """`value` as a `kind`, in any thread. Raises msgspec.ValidationError.
 
-    msgspec looks into a struct at its first use, and two threads that do so at once may crash the interpreter: the
-    first time is one thread's alone.
+    The first time is one thread's alone.
     """
     if kind in _known:
         return msgspec.convert(value, kind)
-    with _first:
+    with FIRST_USE:
         try:
             return msgspec.convert(value, kind)
         finally:

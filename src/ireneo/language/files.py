@@ -13,13 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pkgutil import get_data
-from threading import Lock
 from typing import TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.patterns import lazy_re
+from ireneo.patterns import FIRST_USE, lazy_re
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "zh")
 """The codes of the known languages, which are the names of their files."""
@@ -34,8 +33,6 @@ _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)
 _LINE_BREAK = lazy_re(r"\n\s*")
 _NAMED_PART = lazy_re(r"\{([a-z_]+)\}")
 
-_reading = Lock()
-"""msgspec looks into a struct at its first use; two threads that do so at once may crash the interpreter."""
 _sections: dict[str, dict[str, str]] = {}
 _topics: dict[tuple[type[Struct], str], Struct] = {}
 
@@ -95,7 +92,7 @@ def _read(kind: type[T], code: str) -> T:
     section = tomllib.loads(sections(code).get(name, "")).get(name, {})
     written = section.pop("parts", {})
     parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in written.items()}
-    with _reading:
+    with FIRST_USE:
         return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, kind)
 
 
