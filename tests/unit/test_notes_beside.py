@@ -8,7 +8,7 @@ from tests.unit.runs import material
 
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.allot import Statements
-from ireneo.context.view import ViewSlot, settle, slot_within
+from ireneo.context.view import ViewSlot, fill_slots, slot_within
 from ireneo.summaries.notes import line_of, noted, read_note
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
 
@@ -42,7 +42,7 @@ def block(*notes: str) -> Summary:
 
 def shown(request_tokens: int, *notes: str) -> str:
     slots = [slot_within(MESSAGES[1], request_tokens, count), ViewSlot(block(*notes), None)]
-    return "\n".join(each.draft.text for each in settle(slots, 2_000, Statements(count)))
+    return "\n".join(each.draft.text for each in fill_slots(slots, 2_000, Statements(count)))
 
 
 def test_a_note_on_a_short_turn_may_be_longer_than_that() -> None:

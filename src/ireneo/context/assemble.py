@@ -18,10 +18,10 @@ from ireneo.context.view import (
     ContextOptions,
     ViewSlot,
     block_limit,
+    fill_slots,
     fitting_notes,
     fixed_cost,
     pin_block,
-    settle,
     slot_verbatim,
     slot_within,
     slots_within,
@@ -328,7 +328,7 @@ def _settled(
     """Fill the slots, and put the pins that no message and none of `notes` tells behind the system prompt."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
     pins = pin_block(items, said, options, target, notes)
-    shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
+    shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements)
     if pins is None:
         return composed(shown)
     system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]

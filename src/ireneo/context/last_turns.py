@@ -22,7 +22,7 @@ from ireneo.context.assemble import (
     read_tail,
     split_system,
 )
-from ireneo.context.view import ContextItem, ContextOptions, gap, pin_block, settle, slot_within, slots_within
+from ireneo.context.view import ContextItem, ContextOptions, fill_slots, gap, pin_block, slot_within, slots_within
 from ireneo.log.calls import atoms
 from ireneo.log.message import BLOCK_TAGS, Count, Message, short, texts
 from ireneo.summaries.policy import first_target
@@ -123,7 +123,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     told = [pins] if pins else []
     lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
     # Settled last, in the room that all the rest leaves.
-    shown = settle(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
+    shown = fill_slots(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
 

@@ -34,10 +34,10 @@ from ireneo.context.view import (
     NOTES_TOKENS,
     ContextItem,
     ContextOptions,
+    fill_slots,
     gap,
     injected,
     pin_block,
-    settle,
     show_block,
     slots_within,
     verbatim,
@@ -392,7 +392,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
     slots = slots_within(messages, room, options.count, floor=WORDS_FLOOR)
-    return settle(slots, room, options.statements) if slots else []
+    return fill_slots(slots, room, options.statements) if slots else []
 
 
 def _everything(story: Grown, options: ContextOptions) -> Summary:
@@ -500,7 +500,7 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
         shown = [verbatim(message, thinking=False) for message in newest]
     else:
         slots = newest_slots(newest, live_room, options, live_room)
-        shown = settle(slots, live_room, options.statements)
+        shown = fill_slots(slots, live_room, options.statements)
     return [*out, *with_notes(newest, shown, newest[0].position - 1, options)]
 
 

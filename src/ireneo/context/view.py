@@ -352,7 +352,7 @@ def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
     return sum(slot.fixed(count) for slot in slots)
 
 
-def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
+def fill_slots(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
     """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names."""
     count = statements.count
     fixed = fixed_cost(slots, count)
@@ -369,7 +369,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         live = state_lines(shown_steps)
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < NAMES_FROM)
-        waiting = _unanswered(slots, blocks)
+        waiting = _question_to_show(slots, blocks)
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
         if blocks[-1].is_written and blocks[-1].lines("status"):
             last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
@@ -481,8 +481,8 @@ def _block(text: str) -> Draft:
     return Draft(role="assistant", parts=(Text(text=text),), origin="summary")
 
 
-def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
-    """The agent's last question, unless the user went on to other things since; an answer that is shown needs it."""
+def _question_to_show(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
+    """The agent's last question, if it is still open or only its answer is shown; None if the user has moved on."""
     asked = max(
         (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
     )

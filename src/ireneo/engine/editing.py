@@ -337,7 +337,7 @@ def _join(
     tx.memories.put(space, [_drawn_from(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
     why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
     for each in others:
-        # As if it had never been told: the one that stays tells when it was so.
+        # Dated at its oldest evidence, so that it counts as never having held: the memory that remains has its dates.
         word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
         settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
     return next(each for each in tx.memories.get(space, [joined.id]) if each.id == joined.id)

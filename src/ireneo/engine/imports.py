@@ -217,7 +217,7 @@ def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
     return replace(named.imported, new=importing.new, kept=importing.kept)
 
 
-Settle = Callable[[Transaction, SessionKey, Head, bool], str]
+MoveMain = Callable[[Transaction, SessionKey, Head, bool], str]
 """Moves the main branch once a log is stored up to its head; the flag says whether anything was new.
 
 Returns the name of a branch that keeps what was appended since, or an empty string.
@@ -353,24 +353,28 @@ class _SessionImport:
         self.kept = ""
         self.heads = _Heads()
 
-    async def run(self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], settle: Settle) -> Head:
-        """Store all drafts, changed by `named`, and `settle` the main branch; returns the head."""
+    async def run(
+        self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], move_main: MoveMain
+    ) -> Head:
+        """Store all drafts, changed by `named`, and `move_main` to its head; returns the head."""
         nodes = ((node, self._cleaning.choices(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
             # A batch with new messages is held until the next one is found: the last one moves the branch.
-            if runs := await store.read(self.take, read):
+            if runs := await store.read(self.unstored, read):
                 if held:
                     await store.write(self.insert, held)
                 held = runs
         end = self.heads[logged.head]
-        await store.write(self.finish, held, end, settle)
+        await store.write(self.finish, held, end, move_main)
         return end
 
-    def take(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> Sequence[Sequence[Message]]:
-        """Make messages of a batch, with the ids that they have in the store, in runs that continue earlier messages.
+    def unstored(
+        self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]
+    ) -> Sequence[Sequence[Message]]:
+        """Turn a batch into messages with their ids, grouped into chains that continue earlier messages.
 
-        Returns no runs where all of it is stored already.
+        Returns an empty list if the whole batch is stored already, so that nothing has to be written.
         """
         find = partial(tx.log.find, self._key)
         has_erased = tx.sessions.erased(self._key) > 0
@@ -396,10 +400,10 @@ class _SessionImport:
         tx.sessions.create(self._key, self._source)
         self.new += sum(tx.log.insert(self._key, run) for run in runs)
 
-    def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, settle: Settle) -> None:
-        """Store the last batch, and `settle` the main branch."""
+    def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, move_main: MoveMain) -> None:
+        """Store the last batch, and `move_main` to its head."""
         self.insert(tx, runs)
-        self.kept = settle(tx, self._key, end, self.new > 0)
+        self.kept = move_main(tx, self._key, end, self.new > 0)
         place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
 
     def report(self, logged: StreamedSession, end: Head) -> Imported:
@@ -421,7 +425,7 @@ class JoinedImport:
     """Joins several logs into one session; messages that are stored already stay as they are.
 
     The main branch moves to the end of the logs, unless it has gone on from there. If the last of them is a chat,
-    `settle` moves the branch to where it ends now.
+    `move_main` moves the branch to where it ends now.
     """
 
     def __init__(

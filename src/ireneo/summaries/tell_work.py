@@ -52,7 +52,8 @@ RULED = 10.0
 OFTEN = 4
 """So many lines of the user in the same words are told by the first and the last of them."""
 DETAIL = 5.0
-"""Weight of further sentences of a long user message, besides what they say; less in a document."""
+"""Weight of every sentence after the first in a long message of the user, added to what the sentence itself is worth;
+the longer the message, the smaller it gets."""
 UNDER_WAY = "PARTIAL"
 """Status of a stretch that ends within a turn; never shown alone."""
 ASKED = 5.0
@@ -399,7 +400,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _together(work)
     for name in ("strategy", "discoveries"):
-        kept[name] = _approved(kept.get(name, ()), spoken)
+        kept[name] = _with_answered_raised(kept.get(name, ()), spoken)
     choices = find_choices(parts, {part.id: part.lines("strategy") for part in work})
     kept = {name: without_rejected(lines, choices) for name, lines in kept.items()}
     told = (line for line in kept["strategy"] if not is_options(line))
@@ -427,8 +428,11 @@ def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
     return _in_order(out)
 
 
-def _approved(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
-    """Raise the weight of what the user approved by a short answer, which says nothing without it."""
+def _with_answered_raised(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
+    """Raise the weight of the last lines before each short message of the user ("yes, do that" means nothing alone).
+
+    What the message says is not looked at.
+    """
     answers = [message.position for message in spoken[1:] if len(message.text) <= BRIEF_ANSWER]
     proposed = {max((line.position for line in lines if line.position < answer), default=-1) for answer in answers}
     return [
