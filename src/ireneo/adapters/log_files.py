@@ -78,9 +78,13 @@ def runs_among(files: Iterable[Path]) -> list[Path]:
 def joined(folder: Path) -> BufferedIOBase:
     """All events of `folder`, one a line; a damaged one is a damaged line. Raises OSError."""
     file = tempfile.SpooledTemporaryFile(max_size=HELD_BYTES)  # noqa: SIM115
-    for path in event_files(folder):
-        # Strings in JSON contain no line breaks, so all others can be replaced.
-        file.write(path.read_bytes().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+    try:
+        for path in event_files(folder):
+            # Strings in JSON contain no line breaks, so all others can be replaced.
+            file.write(path.read_bytes().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+    except OSError:
+        file.close()
+        raise
     file.seek(0)
     return cast("BufferedIOBase", file)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import stat
@@ -48,6 +49,7 @@ def log_file(given: str) -> LogFile:
 def _stdin(stream: BinaryIO) -> BinaryIO:
     """Copy a stream so that it can be read twice: a sample first, and then all of it."""
     kept = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115
+    atexit.register(kept.close)
     shutil.copyfileobj(stream, kept)
     return cast("BinaryIO", kept)
 
