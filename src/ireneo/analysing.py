@@ -24,6 +24,7 @@ from ireneo.adapters.redact import SecretRedactor
 from ireneo.compacting import tokenizer
 from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, answered
 from ireneo.engine.resources import Resources, SystemClock
+from ireneo.patterns import readable
 
 DECIDING = ("redact-secret", "tree-sitter", "tree-sitter-bash", "snowballstemmer", "python-dateutil", "bpe-openai")
 """Packages whose version affects the result of an analysis."""
@@ -65,7 +66,7 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
         redactor=SecretRedactor,
     )
     with _ONE_AT_A_TIME:
-        return answered(asyncio.run(analyse_log(resources, msgspec.json.decode(task, type=LogTask))))
+        return answered(asyncio.run(analyse_log(resources, msgspec.json.decode(task, type=readable(LogTask)))))
 
 
 def serve(*, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> None:

@@ -54,8 +54,9 @@ def check_call(
 
     from ireneo.lessons.guard import TrapIndex, advice
     from ireneo.lessons.run import project_here
+    from ireneo.patterns import readable
 
-    traps = msgspec.json.decode(record, type=TrapIndex).traps
+    traps = msgspec.json.decode(record, type=readable(TrapIndex)).traps
     project = project_here(folder) if folder else None
     return advice(traps, tool, arguments, look_back, project=project)
 
@@ -107,8 +108,9 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
 
     from ireneo.lessons.guard import TrapIndex
     from ireneo.lessons.run import project_here
+    from ireneo.patterns import readable
 
-    index = msgspec.json.decode(kept[1], type=TrapIndex)
+    index = msgspec.json.decode(kept[1], type=readable(TrapIndex))
     return index.anywhere or project_here(folder) in index.projects
 
 

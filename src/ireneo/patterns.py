@@ -53,20 +53,18 @@ def lazy_re(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern
     return cast("re.Pattern[AnyStr]", _Pattern(source, flags))
 
 
-_known: set[type] = set()
-FIRST_USE = Lock()
-"""Held while msgspec looks into a struct for the first time: two threads that do so at once may crash Python."""
+_readable: set[type] = set()
+_first_use = Lock()
 
 
-def convert(value: object, kind: type[T]) -> T:
-    """`value` as a `kind`, in any thread. Raises msgspec.ValidationError.
+def readable(kind: type[T]) -> type[T]:
+    """`kind` itself, once msgspec has looked into it: for whatever reads a struct, in any thread.
 
-    The first time is one thread's alone.
+    msgspec does so at the first use, and two threads that do it at once may crash Python. So every type that it is to
+    read goes through here, and the first look is one thread's alone. Also decorates a class.
     """
-    if kind in _known:
-        return msgspec.convert(value, kind)
-    with FIRST_USE:
-        try:
-            return msgspec.convert(value, kind)
-        finally:
-            _known.add(kind)
+    if kind not in _readable:
+        with _first_use:
+            msgspec.json.Decoder(kind)
+            _readable.add(kind)
+    return kind

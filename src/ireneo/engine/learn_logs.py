@@ -56,6 +56,7 @@ from ireneo.errors import BadInput
 from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LinearFormat, LogFormat, LogFormatName, log_format
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import MAIN, SessionKey
+from ireneo.patterns import readable
 from ireneo.ports.models import LogPlace, LogSource, Workers
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import preset_of
@@ -325,7 +326,7 @@ class LogLearner:
             answer = await workers.run(await asyncio.to_thread(msgspec.json.encode, sent))
             if answer is None:
                 return None
-            analysis = await asyncio.to_thread(msgspec.json.decode, answer, type=LogAnalysis)
+            analysis = await asyncio.to_thread(msgspec.json.decode, answer, type=readable(LogAnalysis))
             if analysis.did != "send":
                 return analysis
             self._send = True

@@ -42,7 +42,7 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails
-from ireneo.patterns import convert
+from ireneo.patterns import readable
 from ireneo.ports.models import Clock, Embedder, LogPlace, LogSource, OpensLog, OpensWorkers, Redactor, Workers
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import CODING, Policy, VoiceRule
@@ -290,7 +290,7 @@ class Cleaning:
         """One of our structs with every text cleaned; the same object where nothing was found."""
         fields: dict[str, object] = msgspec.to_builtins(value)
         cleaned = self._fields(fields)
-        return value if cleaned is fields else convert(cleaned, type(value))
+        return value if cleaned is fields else msgspec.convert(cleaned, readable(type(value)))
 
     def memory(self, text: str, details: MemoryDetails) -> tuple[str, MemoryDetails]:
         """A memory's text and details, each cleaned of what any of them reveals."""

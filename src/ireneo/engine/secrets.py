@@ -23,7 +23,7 @@ from ireneo.log.message import Draft, Message, MessageId, erase, message_id, wei
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
-from ireneo.patterns import convert
+from ireneo.patterns import readable
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary
@@ -251,7 +251,7 @@ def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapp
     """The value with the ids of messages, summaries or memories in it replaced."""
     held = msgspec.to_builtins(value)
     renamed = cleaned_value(held, lambda text, _: names.get(text, text))
-    return value if renamed is held else convert(renamed, type(value))
+    return value if renamed is held else msgspec.convert(renamed, readable(type(value)))
 
 
 # fmt: off

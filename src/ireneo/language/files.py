@@ -18,7 +18,7 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from ireneo.patterns import FIRST_USE, lazy_re
+from ireneo.patterns import lazy_re, readable
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "zh")
 """The codes of the known languages, which are the names of their files."""
@@ -92,8 +92,7 @@ def _read(kind: type[T], code: str) -> T:
     section = tomllib.loads(sections(code).get(name, "")).get(name, {})
     written = section.pop("parts", {})
     parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in written.items()}
-    with FIRST_USE:
-        return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, kind)
+    return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, readable(kind))
 
 
 def _value(value: object, parts: Mapping[str, str]) -> object:

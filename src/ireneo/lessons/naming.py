@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
 
+import msgspec
 from msgspec import Struct
 
-from ireneo.patterns import convert, lazy_re
+from ireneo.patterns import lazy_re, readable
 
 
 class Wrapper(Struct, frozen=True, kw_only=True):
@@ -73,7 +74,7 @@ def programs() -> Programs:
             given[name] = value.split()
         elif name not in ("commands", "aliases", "renamed"):
             given[name] = {each: _words(held) for names, held in value.items() for each in names.split(", ")}
-    return convert(given, Programs)
+    return msgspec.convert(given, readable(Programs))
 
 
 def _words(value: object) -> object:

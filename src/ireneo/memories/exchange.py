@@ -21,7 +21,7 @@ from msgspec.structs import FieldInfo, asdict, fields, replace
 from ireneo.log.message import digest
 from ireneo.memories.intake import MOST_BYTES
 from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryChange, MemoryDraft, Period, Record, Source
-from ireneo.patterns import convert, lazy_re
+from ireneo.patterns import lazy_re, readable
 
 SEAL = "as_exported"
 """The name of the line that tells an edited file from one that is as it was exported."""
@@ -78,7 +78,7 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
     defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
     filled = defaults | {"at": told.get("recorded", now)} | told
     try:
-        record = convert(filled, Record)
+        record = msgspec.convert(filled, readable(Record))
     except msgspec.ValidationError as fault:
         return _misread(fault)
     if not record.id and "trust" not in told:
@@ -253,7 +253,7 @@ def _first_line(head: bytes) -> bytes:
 
 def _is_memory(line: bytes) -> bool:
     try:
-        looks = msgspec.json.decode(line, type=_Looks)
+        looks = msgspec.json.decode(line, type=readable(_Looks))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return b'"evidence":[{"at":' in line and b'"kind":"' in line[:2000]
     return looks.type is None and looks.kind in ("episodic", "semantic", "procedural", "failure")

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from ireneo.errors import BadReply
+from ireneo.patterns import readable
 from ireneo.ports.models import Prompt, Reply, Usage
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -45,7 +46,7 @@ class ScriptedLLM:
         tokens_in = tokens(prompt.system) + tokens(prompt.user)
         text = answer if isinstance(answer, str) else msgspec.json.encode(answer).decode()
         try:
-            value = answer if isinstance(answer, reply) else msgspec.json.decode(text, type=reply)
+            value = answer if isinstance(answer, reply) else msgspec.json.decode(text, type=readable(reply))
         except msgspec.DecodeError as wrong:
             spent = tokens_in + tokens(text)
             raise BadReply(f"The answer of {self.name} does not fit: {wrong}.", calls=1, tokens=spent) from wrong

@@ -13,6 +13,7 @@ from ireneo.adapters.embed.opening import EmbeddingServer
 from ireneo.adapters.llm.requests import client, refused, shown
 from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
+from ireneo.patterns import readable
 
 _NO_KEY = "no-key"
 """The key sent to a server that needs none, since the library requires one."""
@@ -66,7 +67,7 @@ async def _send(server: EmbeddingServer, texts: Sequence[str], http: httpx2.Asyn
 
 def _read(server: EmbeddingServer, body: bytes, texts: int) -> list[Vector]:
     try:
-        rows = sorted(msgspec.json.decode(body, type=_Answer).data, key=lambda row: row.index)
+        rows = sorted(msgspec.json.decode(body, type=readable(_Answer)).data, key=lambda row: row.index)
         vectors = [quantised(row.embedding) for row in rows]
     except (msgspec.DecodeError, ValueError, UnicodeDecodeError) as wrong:
         raise EmbedderError(f"The answer of {server.name} holds no embeddings: {shown(str(wrong), ())}") from None

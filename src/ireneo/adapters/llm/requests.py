@@ -27,7 +27,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ireneo.adapters.llm.model import KEYS, OLLAMA, ModelAddress, Provider, RequestCost, RetryPolicy
 from ireneo.errors import BadInput, BadReply, IreneoError, ModelError, ModelRefused, ModelUnavailable
-from ireneo.patterns import convert, lazy_re
+from ireneo.patterns import lazy_re, readable
 from ireneo.ports.models import Prompt
 
 LARGEST_BODY = 4_000_000
@@ -456,7 +456,7 @@ def _as(value: dict[str, object], reply: type[R]) -> R | str:
         return f"it has none of {', '.join(fields)}"
     try:
         json.dumps(value, ensure_ascii=False).encode()
-        return convert(_within_limits(value, schema(reply)), reply)
+        return msgspec.convert(_within_limits(value, schema(reply)), readable(reply))
     except UnicodeEncodeError:
         return "it holds half of a character"
     except (msgspec.ValidationError, RecursionError) as wrong:

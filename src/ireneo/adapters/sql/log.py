@@ -60,7 +60,7 @@ from ireneo.memories.index import (
     terms_of_memory,
 )
 from ireneo.memories.record import Record
-from ireneo.patterns import lazy_re
+from ireneo.patterns import lazy_re, readable
 from ireneo.ports.store import LogPort, SessionInfo, SessionsPort
 
 _PLAIN = lazy_re(r"[a-z0-9\x80-\U0010ffff]*\Z")
@@ -563,7 +563,7 @@ def list_projects(database: Database, space: str, sessions: Iterable[str]) -> di
 
 # Messages as they are in rows.
 
-_PARTS = msgspec.json.Decoder(tuple[Part, ...])
+_PARTS = msgspec.json.Decoder(readable(tuple[Part, ...]))
 
 
 def read_parts(text: str) -> tuple[Part, ...]:
@@ -603,6 +603,7 @@ def _native(piece: list[object] | None) -> Native | None:
     return None if piece is None else Native(format=str(piece[0]), payload=piece[1])
 
 
+@readable
 class _MessageRow(Struct, frozen=True, array_like=True):
     """The columns of a message without payloads, in the order of the queries."""
 
@@ -620,11 +621,6 @@ class _MessageRow(Struct, frozen=True, array_like=True):
     joined: int
     parts: str
     erased: int = 0
-
-
-# msgspec looks into a struct at its first use, and two threads that do so at once may crash the interpreter.
-for _struct in (_MessageRow, Head):
-    msgspec.json.Decoder(_struct)
 
 
 def write_message(session: int, segment: int, message: Message) -> Bindings:
@@ -677,6 +673,9 @@ def read_message(values: Sequence[object], packed: bytes | None = None) -> Messa
     )
 
 
+_HEAD = readable(Head)
+
+
 def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
     """Decode a head from the columns of its message. Raises as `read_message` does."""
-    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)
+    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, _HEAD)

@@ -29,6 +29,7 @@ from ireneo.lessons.needles import VERSION
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
+from ireneo.patterns import readable
 from ireneo.ports.memories import (
     LearnedFile,
     LedgerPort,
@@ -41,7 +42,7 @@ from ireneo.ports.memories import (
 
 FOUND_AT_MOST = 10
 
-_RECORD = msgspec.json.Decoder(Record)
+_RECORD = msgspec.json.Decoder(readable(Record))
 
 
 class SqlMemories(Port, MemoriesPort):
@@ -209,8 +210,8 @@ def _shortest_way(wanted: MemoryFilter) -> str:
 NEVER = -(2**63)
 """Stored instead of no time, so that it sorts as the oldest."""
 
-_RUN = msgspec.json.Decoder(LearnedRun)
-_OBSERVATION = msgspec.json.Decoder(Observation)
+_RUN = msgspec.json.Decoder(readable(LearnedRun))
+_OBSERVATION = msgspec.json.Decoder(readable(Observation))
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -329,7 +330,7 @@ def _claim(row: Row) -> ClaimTotals:
     )
 
 
-_TRAPS = msgspec.json.Decoder(TrapIndex)
+_TRAPS = msgspec.json.Decoder(readable(TrapIndex))
 
 
 class SqlTraps(Port, TrapsPort):
@@ -350,7 +351,7 @@ class SqlTraps(Port, TrapsPort):
         self._of(space).send("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
-_FILE = msgspec.json.Decoder(LearnedFile)
+_FILE = msgspec.json.Decoder(readable(LearnedFile))
 
 
 class SqlLedger(Port, LedgerPort):

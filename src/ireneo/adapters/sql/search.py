@@ -26,6 +26,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import Vector, numbers_at, place_of, session_of
 from ireneo.memories.record import Record
+from ireneo.patterns import readable
 from ireneo.ports.memories import (
     FoundMemory,
     FoundMessage,
@@ -39,7 +40,7 @@ from ireneo.ports.memories import (
 )
 
 _NUMBERS = msgspec.json.Decoder(list[int])
-_RECORD = msgspec.json.Decoder(Record)
+_RECORD = msgspec.json.Decoder(readable(Record))
 
 _SIZE: Mapping[IndexName, str] = {"messages": "size_of_messages", "memories": "size_of_memories"}
 _COUNT: Mapping[IndexName, str] = {"messages": "count_messages_with", "memories": "count_memories_with"}

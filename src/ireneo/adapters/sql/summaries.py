@@ -31,11 +31,12 @@ from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
 from ireneo.memories.scratchpad import Pad
+from ireneo.patterns import readable
 from ireneo.ports.memories import PadsPort
 from ireneo.ports.store import AnnotationsPort, ReadMarksPort, Rebuild, RebuildsPort, Span, SummariesPort
 from ireneo.summaries.summary import Summary, SummaryId
 
-_SUMMARY = msgspec.json.Decoder(Summary)
+_SUMMARY = msgspec.json.Decoder(readable(Summary))
 DECODED = 128
 """How many decoded records are cached: the contexts of one story read the same ones repeatedly."""
 
@@ -137,7 +138,7 @@ def _decoded(record: str) -> Summary:
     return _SUMMARY.decode(record)
 
 
-_TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
+_TEXTS = msgspec.json.Decoder(readable(tuple[SummaryId, ...]))
 
 
 class SqlRebuilds(Port, RebuildsPort):
@@ -193,7 +194,7 @@ def _rebuild(
 
 NO_SEGMENT = -1
 """The segment of annotations before the first message; real ones are numbered from 0."""
-_ANNOTATION = msgspec.json.Decoder(Annotation)
+_ANNOTATION = msgspec.json.Decoder(readable(Annotation))
 
 
 class SqlAnnotations(Port, AnnotationsPort):
@@ -263,7 +264,7 @@ class SqlReadMarks(Port, ReadMarksPort):
         return [(reader, last) for reader, last in rows]
 
 
-_PAD = msgspec.json.Decoder(Pad)
+_PAD = msgspec.json.Decoder(readable(Pad))
 
 
 class SqlPads(Port, PadsPort):

@@ -44,6 +44,7 @@ from ireneo.log.message import Head, Message
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
+from ireneo.patterns import readable
 from ireneo.ports.store import TOGETHER, CorruptionReport, ErasurePort, Pruned, Rebuild, UpkeepPort
 from ireneo.summaries.summary import Summary, SummaryId
 
@@ -108,7 +109,7 @@ def _read_message(values: Row) -> None:
 
 def _reads(kind: type[object]) -> Callable[[Row], object]:
     """A decoder for rows whose last column is a record of `kind`."""
-    decode = msgspec.json.Decoder(kind).decode
+    decode = msgspec.json.Decoder(readable(kind)).decode
     return lambda values: decode(values[-1] or b"")
 
 
