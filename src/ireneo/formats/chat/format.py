@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -709,35 +709,36 @@ DEFAULT_FORMAT: Final = OPENAI
 """The format of plain messages where nothing else decides: it has the fewest rules."""
 
 
+_HOMES: Final = {
+    ANTHROPIC: "anthropic.AnthropicMessages",
+    GEMINI: "gemini.GeminiContents",
+    LANGCHAIN: "langchain.LangChainMessages",
+    OPENAI: "openai.OpenAIChat",
+    PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
+    RESPONSES: "responses.OpenAIResponses",
+}
+
+
+@cache
+def _loaded(home: str) -> ChatFormat:
+    module, _, of = home.partition(".")
+    return cast("ChatFormat", getattr(import_module(f"ireneo.formats.chat.{module}"), of)())
+
+
 class _ChatFormats(Mapping[str, ChatFormat]):
     """The formats by name, each loaded when it is first asked for."""
 
-    _homes: Final = {
-        ANTHROPIC: "anthropic.AnthropicMessages",
-        GEMINI: "gemini.GeminiContents",
-        LANGCHAIN: "langchain.LangChainMessages",
-        OPENAI: "openai.OpenAIChat",
-        PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
-        RESPONSES: "responses.OpenAIResponses",
-    }
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, ChatFormat] = {}
-
     def __getitem__(self, name: str) -> ChatFormat:
-        if name not in self._loaded:
-            module, _, of = self._homes[name].partition(".")
-            self._loaded[name] = getattr(import_module(f"ireneo.formats.chat.{module}"), of)()
-        return self._loaded[name]
+        return _loaded(_HOMES[name])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
+        return iter(_HOMES)
 
     def __len__(self) -> int:
-        return len(self._homes)
+        return len(_HOMES)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._homes
+        return name in _HOMES
 
 
 CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()

@@ -7,13 +7,13 @@ the tests that aider runs after each edit. Other words of aider are messages of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Found, LogReader, markdown_files
+from ireneo.formats.logs.documents import Document, Found, LogReader, markdown_files, text_result
 from ireneo.formats.logs.format import LogFault, SessionBuilder
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.calls import derive_failed
@@ -127,7 +127,6 @@ _TESTED = lazy_re(r">>>>> |Test Script: |(?<!=)=+ test session starts =+|Ran \d+
 _RUNNING = lazy_re(r"Running (?P<command>\S.*)")
 _RUN_ASKED = lazy_re(r"Run shell commands?\?")
 _REPORTED_SEARCH = lazy_re(r"<{5,9} SEARCH")
-_REPORTED_DIVIDER = lazy_re(r"={5,9}\s*$")
 _REPORTED_REPLACE = lazy_re(r">{5,9} REPLACE")
 _HARD_ENDS = (_USAGE, _APPLIED, _LINT, _LINT_ASKED, _TEST_ASKED)
 
@@ -229,7 +228,7 @@ def _sides(section: Sequence[str]) -> tuple[str, str]:
     for line in section:
         if side is None and _REPORTED_SEARCH.match(line):
             side = 0
-        elif side == 0 and _REPORTED_DIVIDER.match(line):
+        elif side == 0 and _DIVIDER.match(line):
             side = 1
         elif side == 1 and _REPORTED_REPLACE.match(line):
             break
@@ -277,13 +276,10 @@ _Stretch = tuple[_Speaker, list[str]]
 """Consecutive lines of one speaker, without their marks."""
 
 
-def _starts(lines: Iterable[str | LogFault]) -> Iterator[_Started | LogFault]:
+def _starts(lines: Iterable[str]) -> Iterator[_Started]:
     """Split a file into its sessions; lines before the first start are one without a time."""
     started: _Started | None = None
     for line in lines:
-        if isinstance(line, LogFault):
-            yield line
-            continue
         found = _STARTED.match(line)
         if found is None:
             if started is None and line.strip():
@@ -333,7 +329,7 @@ _TESTS_PASSED = lazy_re(r"^>>>>> All Tests Passed", re.M)
 class _Chat:
     """Reads one session."""
 
-    def __init__(self, started: _Started, about: Mapping[str, object]) -> None:
+    def __init__(self, started: _Started, about: Document) -> None:
         self.at = moment(started.time)
         """When the session began: aider notes no zone and no other time."""
         self.about: dict[str, object] = {**about, "started": started.time}
@@ -417,29 +413,29 @@ class _Chat:
             failed = True
         elif failed is None:
             failed = False if _TESTS_PASSED.search(text) else derive_failed(text, call)
-        return _result(call, text, failed=failed)
+        return text_result(call, text, failed=failed)
 
     def edited(self, said: _Report) -> list[Result]:
         """Return the results of the edits of the last reply."""
         results = [self.missed(each) for each in said.missed]
         if said.refused:
             waiting = [call for call, _ in self.waiting] or [self.also_called(_EDIT, {})]
-            results += [_result(call, said.refused, failed=True) for call in waiting]
+            results += [text_result(call, said.refused, failed=True) for call in waiting]
             self.waiting = []
         for call, edit in self.waiting:
             if line := said.skipped.get(edit.path):
-                results.append(_result(call, line, failed=True))
+                results.append(text_result(call, line, failed=True))
             elif edit.path in said.applied or (not edit.path and said.applied):
-                results.append(_result(call, f"Applied edit to {edit.path or said.applied[0]}", failed=False))
+                results.append(text_result(call, f"Applied edit to {edit.path or said.applied[0]}", failed=False))
             else:
-                results.append(_result(call, "", failed=False if said.others_applied else None))
+                results.append(text_result(call, "", failed=False if said.others_applied else None))
         replied = self.drafts[-1].calls if self.drafts else ()
         told_of = {str(call.arguments.get("path")) for call in replied if isinstance(call.arguments, dict)}
         for path in dict.fromkeys(said.applied):
             if path not in told_of and all(edit.path for _, edit in self.waiting):
                 # The reply held the whole file, or an edit in another notation.
                 call = self.also_called(_EDIT, {"path": path})
-                results.append(_result(call, f"Applied edit to {path}", failed=False))
+                results.append(text_result(call, f"Applied edit to {path}", failed=False))
         order = [call.id for call in (self.drafts[-1].calls if self.drafts else ())]
         return sorted(results, key=lambda result: order.index(result.call_id))
 
@@ -449,13 +445,9 @@ class _Chat:
         exact = [each for each in same if str(each[1].arguments.get("old_text", "")).strip() == miss.old.strip()]
         if chosen := next(iter(exact or same), None):
             self.waiting.remove(chosen)
-            return _result(chosen[0], miss.text, failed=True)
+            return text_result(chosen[0], miss.text, failed=True)
         call = self.also_called(_EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
-        return _result(call, miss.text, failed=True)
-
-
-def _result(call: Call, text: str, *, failed: bool | None) -> Result:
-    return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
+        return text_result(call, miss.text, failed=True)
 
 
 _BEGINNING = lazy_re(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
@@ -476,17 +468,11 @@ class Aider(LogReader):
             return _CARRIED.search(sample) is not None
         return _BEGINNING.match(sample) is not None
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        for file in markdown_files(lines, "chat of aider's", _STARTED.search):
-            if isinstance(file, LogFault):
-                yield file
-                continue
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        for file in markdown_files(lines, "chat of aider's", _STARTED.search, faults):
             ids = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
             wished = next(filter(None, map(string, ids)), name)
             for started in _starts(file.lines):
-                if isinstance(started, LogFault):
-                    yield started
-                    continue
                 chat = _Chat(started, file.about)
                 # Without words it is a session that was opened and left again.
                 if any(draft.origin == "spoken" for draft in chat.drafts):

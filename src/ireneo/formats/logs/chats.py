@@ -72,16 +72,14 @@ class _ChatBuilder(SessionBuilder):
         return self
 
 
-def _json_objects(lines: Iterable[bytes], what: str) -> Iterator[tuple[int, dict[str, object]] | LogFault]:
+def _json_objects(lines: Iterable[bytes], what: str, faults: list[LogFault]) -> Iterator[tuple[int, dict[str, object]]]:
     """Read the objects of a file with their lines, whether they stand on lines of their own or in a list."""
-    for document in documents(lines):
-        yield from document.faults
-        values = document.value if isinstance(document.value, list) else [document.value]
-        for value in values:
+    for number, listed in documents(lines, faults):
+        for value in listed if isinstance(listed, list) else [listed]:
             if isinstance(value, dict):
-                yield document.number, value
+                yield number, value
             elif value is not None:
-                yield line_fault(document.number, f"holds a value that is no {what}; it was left out.")
+                faults.append(line_fault(number, f"holds a value that is no {what}; it was left out."))
 
 
 SILLYTAVERN = "sillytavern"
@@ -115,16 +113,11 @@ class SillyTavern(LogReader):
         first = sample.lstrip().split(b"\n", 1)[0]
         return first.startswith(self.begins) and bool(_MES.search(first) and _SENT.search(first))
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        entries: list[tuple[int, dict[str, object]]] = []
-        for found in _json_objects(lines, "message"):
-            if isinstance(found, LogFault):
-                yield found
-            else:
-                entries.append(found)
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        entries = list(_json_objects(lines, "message", faults))
         chat = _TavernChat([entry for _, entry in entries])
         for number, entry in entries:
-            yield from chat.add(number, entry)
+            faults += chat.add(number, entry)
         yield [name], chat.builder.finished()
 
 
@@ -232,14 +225,14 @@ class CharacterCard(LogReader):
         """Whether `sample` is the beginning of a picture, or of a card or lorebook in JSON."""
         return sample.startswith(_PNG) or super().recognises(sample)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
         whole = b"".join(lines)
         if whole.startswith(_PNG):
             whole = _card_in_picture(whole)
-        found = list(documents([whole]))
-        card = next((each.value for each in found if isinstance(each.value, dict)), None)
+        found: list[LogFault] = []
+        card = next((value for _, value in list(documents([whole], found)) if isinstance(value, dict)), None)
         if card is None:
-            yield from (fault for each in found for fault in each.faults)
+            faults += found
             return
         about = mapping(card.get("data")) or card
         title = string(about.get("name"))
@@ -250,8 +243,8 @@ class CharacterCard(LogReader):
         for text, entry in zip(texts, (card, {"card": title}), strict=False):
             builder.add(_uttered("system", text), entry)
         if not texts:
-            yield LogFault(line=1, message="As a card it has neither a description nor a lorebook.")
-        yield from (fault for each in found for fault in each.faults)
+            faults.append(LogFault(line=1, message="As a card it has neither a description nor a lorebook."))
+        faults += found
         yield [name], builder
 
 
@@ -414,19 +407,14 @@ class ChatGPT(LogReader):
     name = CHATGPT
     marks = ((_MAPPING, _NODE),)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        for found in _json_objects(lines, "conversation"):
-            if isinstance(found, LogFault):
-                yield found
-                continue
-            number, conversation = found
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        for number, conversation in _json_objects(lines, "conversation", faults):
             nodes = conversation.get("mapping")
             if not isinstance(nodes, dict):
-                yield line_fault(number, "holds no conversation with a `mapping`; it was left out.")
+                faults.append(line_fault(number, "holds no conversation with a `mapping`; it was left out."))
                 continue
-            builder = _Conversation(
-                nodes, string(conversation.get("current_node")), without(conversation, "mapping")
-            ).builder
+            about = without(conversation, "mapping")
+            builder = _Conversation(nodes, string(conversation.get("current_node")), about).builder
             # Without a head it is a conversation that was opened and left again.
             if builder.head is not None:
                 id = string(conversation.get("conversation_id")) or string(conversation.get("id")) or name

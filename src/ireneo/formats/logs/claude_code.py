@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.anthropic import AnthropicMessages
-from ireneo.formats.logs.documents import HELD_BYTES, Lines, Place, parse_line
+from ireneo.formats.logs.documents import HELD_BYTES, Document, Lines, Place, parse_line
 from ireneo.formats.logs.format import (
     LogFault,
     LoggedNode,
@@ -39,7 +39,7 @@ class _SessionLine(Struct, frozen=True, kw_only=True):
     number: int
     raw: dict[str, object]
     """The whole line, for the record."""
-    entry: Mapping[str, object]
+    entry: Document
     """`raw` itself, or the sub-agent's message that a progress line wraps."""
 
     @property
@@ -47,7 +47,7 @@ class _SessionLine(Struct, frozen=True, kw_only=True):
         return string(self.entry.get("type")) or ""
 
     @property
-    def message(self) -> Mapping[str, object]:
+    def message(self) -> Document:
         return mapping(self.entry.get("message"))
 
     @property
@@ -58,7 +58,7 @@ class _SessionLine(Struct, frozen=True, kw_only=True):
         return objects([{"type": "text", "text": item} if isinstance(item, str) else item for item in items])
 
 
-def _queued_command(entry: Mapping[str, object]) -> object:
+def _queued_command(entry: Document) -> object:
     """Return what the user typed while the agent worked, where it is logged as an attachment."""
     attachment = mapping(entry.get("attachment"))
     return attachment.get("prompt") if attachment.get("type") == "queued_command" else None
@@ -259,11 +259,15 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
             if operation == "remove" and not _is_told(words, stubs[since : index + _NEAR], lines):
-                place, wrapped = stub.place, stub.is_wrapped
-                mine = _Stub(
-                    number=stub.number, place=place, is_wrapped=wrapped, kind="user", may_begin=True, speaks=True
+                stub = _Stub(
+                    number=stub.number,
+                    place=stub.place,
+                    is_wrapped=stub.is_wrapped,
+                    kind="user",
+                    may_begin=True,
+                    speaks=True,
+                    words=words,
                 )
-                stub = replace(mine, words=words)
         yield stub
 
 

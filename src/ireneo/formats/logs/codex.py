@@ -12,7 +12,7 @@ Compressed rollouts (`.jsonl.zst`) are not read, and messages between agents are
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, side_of
-from ireneo.formats.logs.documents import Found, LogReader, entry_runs, parse_line
+from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder
 from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.calls import derive_failed
@@ -55,18 +55,18 @@ class _RolloutLine(Struct, frozen=True, kw_only=True):
     """From 1."""
     kind: str
     """The type of the envelope, or of the one that an older line would have."""
-    payload: Mapping[str, object]
+    payload: Document
     at: datetime | None
-    raw: Mapping[str, object]
+    raw: Document
 
 
-def _is_line(value: Mapping[str, object]) -> bool:
+def _is_line(value: Document) -> bool:
     if isinstance(kind := value.get("type"), str):
         return isinstance(value.get("payload"), dict) or kind in _BARE
     return _is_state(value) or _is_bare_meta(value)
 
 
-def _line_of(value: Mapping[str, object], number: int) -> _RolloutLine:
+def _line_of(value: Document, number: int) -> _RolloutLine:
     kind, payload = value.get("type"), value
     if not isinstance(kind, str):
         kind = "state" if _is_state(value) else META
@@ -77,11 +77,11 @@ def _line_of(value: Mapping[str, object], number: int) -> _RolloutLine:
     return _RolloutLine(number=number, kind=kind, payload=payload, at=moment(value.get("timestamp")), raw=value)
 
 
-def _is_state(value: Mapping[str, object]) -> bool:
+def _is_state(value: Document) -> bool:
     return isinstance(value.get("record_type"), str)
 
 
-def _is_bare_meta(value: Mapping[str, object]) -> bool:
+def _is_bare_meta(value: Document) -> bool:
     identified = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
     return identified and ("instructions" in value or "git" in value) and "role" not in value
 
@@ -105,7 +105,7 @@ _FAILED = lazy_re(
 _RUNS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 
 
-def _told_outcome(event: Mapping[str, object]) -> tuple[str, bool] | None:
+def _told_outcome(event: Document) -> tuple[str, bool] | None:
     """Return the call whose outcome an `event_msg` has, and whether it failed."""
     call_id = event.get("call_id")
     if event.get("type") not in _RUNS or not isinstance(call_id, str):
@@ -276,7 +276,7 @@ class _Rollout:
         return replace(part, failed=outcome)
 
 
-def _as_today(payload: Mapping[str, object]) -> dict[str, object]:
+def _as_today(payload: Document) -> dict[str, object]:
     """Convert an item to the current Responses API."""
     item = dict(payload)
     if item.get("type") == "local_shell_call" and not item.get("call_id") and string(item.get("id")):
@@ -307,11 +307,8 @@ class Codex(LogReader):
             return False
         return _ENVELOPE.search(sample) is not None or any(map(_is_bare, sample.splitlines()[:_LOOKED_AT]))
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        for run in entry_runs(lines, _is_line):
-            if isinstance(run, LogFault):
-                yield run
-                continue
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        for run in entry_runs(lines, _is_line, faults):
             rollout = _Rollout()
             rollout.builder.note(*([dict(run.besides)] if run.besides else []))
             for number, raw in run.entries:

@@ -17,7 +17,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Found, LogReader, documents, readable
+from ireneo.formats.logs.documents import Document, Found, LogReader, documents, readable, readable_lines
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import BOM, TIME_KEYS, moment
 from ireneo.language.files import either, topic
@@ -45,7 +45,7 @@ def _spoken(
     at: datetime | None = None,
     id: str | None = None,
     present: tuple[str, ...] | None = None,
-    besides: Mapping[str, object] | None = None,
+    besides: Document | None = None,
 ) -> Draft:
     """Make the draft of `text`, said by `author` (None: a narrator or unknown); `besides` becomes its record.
 
@@ -61,7 +61,7 @@ def _spoken(
     )
 
 
-def _with_besides(draft: Draft, besides: Mapping[str, object]) -> Draft:
+def _with_besides(draft: Draft, besides: Document) -> Draft:
     """Add the fields of a whole episode to the record of `draft`."""
     own = draft.record.payload if draft.record else []
     return replace(draft, record=Native(format=FORMAT, payload=[besides, *(own if isinstance(own, list) else [])]))
@@ -389,26 +389,17 @@ def _begins_with_record(sample: bytes) -> bool:
     return False
 
 
-def _records(lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
-    """Read the messages of a JSON file, and the faults among them."""
-    reader = _Reader()
-    for document in documents(lines):
-        yield from document.faults
-        if document.value is not None:
-            yield from reader.read(document.value, document.number)
-
-
 class _Reader:
-    """Reads one value after the other; knows the ids and the kinds of faults so far."""
+    """Reads the messages of a JSON file one value after the other; knows the ids and the kinds of faults so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, faults: list[LogFault]) -> None:
+        """Add what can't be read to `faults`."""
+        self._faults = faults
         self._ids: dict[str, int] = {}
         self._episodes = 0
         self._blamed: set[str] = set()
 
-    def read(
-        self, value: object, number: int, episode: str = "", at: datetime | None = None
-    ) -> Iterator[Draft | LogFault]:
+    def read(self, value: object, number: int, episode: str = "", at: datetime | None = None) -> Iterator[Draft]:
         """Read the value on line `number`: a message, or whatever holds messages.
 
         `at` is the time of the `episode` around it, for messages without a time of their own.
@@ -430,28 +421,26 @@ class _Reader:
                 for key in inner:
                     yield from self.read(value[key], number, episode, _time_beside(value, key) or at)
             else:
-                yield line_fault(number, "holds an object without a text; it was left out.")
+                self._faults.append(line_fault(number, "holds an object without a text; it was left out."))
         else:
-            yield line_fault(number, "holds a value that is no message; it was left out.")
+            self._faults.append(line_fault(number, "holds a value that is no message; it was left out."))
 
-    def _episode(
-        self, value: Mapping[str, object], fields: _Fields, key: str, number: int
-    ) -> Iterator[Draft | LogFault]:
+    def _episode(self, value: Document, fields: _Fields, key: str, number: int) -> Iterator[Draft]:
         self._episodes += 1
         name = next((name for each in fields.episode if (name := _id_of(value[each]))), "")
         besides = {each: item for each, item in value.items() if each != key}
         at = moment(value[fields.at]) if fields.at else None
         for each in self.read(value[key], number, name, at):
-            if besides and isinstance(each, Draft):
+            if besides:
                 each, besides = _with_besides(each, besides), {}
             yield each
 
     def _message(
-        self, value: Mapping[str, object], fields: _Fields, number: int, episode: str, of_episode: datetime | None
-    ) -> Iterator[Draft | LogFault]:
+        self, value: Document, fields: _Fields, number: int, episode: str, of_episode: datetime | None
+    ) -> Iterator[Draft]:
         text = _words_of(value[fields.text or ""])
         if text is None:
-            yield line_fault(number, "holds a message whose text is no text; it was left out.")
+            self._faults.append(line_fault(number, "holds a message whose text is no text; it was left out."))
             return
         if not text.strip():
             return
@@ -459,16 +448,15 @@ class _Reader:
         at = moment(value[fields.at]) if fields.at else None
         if fields.at and at is None and value[fields.at] is not None:
             others += (fields.at,)
-            yield from self._blame(number, "time", f"{fields.at!r} is no date; such times are kept aside.")
+            self._blame(number, "time", f"{fields.at!r} is no date; such times are kept aside.")
         present = None
         if fields.present and value[fields.present] is not None:
             present = _present_of(value[fields.present])
             if present is None:
                 present = ()
                 others += (fields.present,)
-                yield from self._blame(
-                    number, "present", f"{fields.present!r} is no list of names; such words only their author hears."
-                )
+                what = f"{fields.present!r} is no list of names; such words only their author hears."
+                self._blame(number, "present", what)
         yield _spoken(
             _name_of(value[fields.author]) if fields.author else None,
             text,
@@ -491,11 +479,11 @@ class _Reader:
         self._ids[named] = 1
         return named
 
-    def _blame(self, number: int, what: str, sentence: str) -> Iterator[LogFault]:
+    def _blame(self, number: int, what: str, sentence: str) -> None:
         """Report each kind of fault only once."""
         if what not in self._blamed:
             self._blamed.add(what)
-            yield LogFault(line=number, message=f"Line {number}: {sentence}")
+            self._faults.append(LogFault(line=number, message=f"Line {number}: {sentence}"))
 
 
 def _holds_speeches(value: object) -> bool:
@@ -511,7 +499,7 @@ def _is_speech(value: dict[str, object]) -> bool:
     return author and any(_words_of(known.get(key)) for key in _SURE_TEXTS) and "role" not in known
 
 
-def _time_beside(value: Mapping[str, object], key: str) -> datetime | None:
+def _time_beside(value: Document, key: str) -> datetime | None:
     """Return the time of the list under `key`, which stands beside it under a key such as "session_1_date_time"."""
     return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
@@ -537,43 +525,39 @@ class Dialogue(LogReader):
         lines = sample.decode(errors="replace").splitlines()
         return _is_surely_spoken(lines) or _is_surely_prose(lines)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
         builder = SessionBuilder(FORMAT)
-        for each in self.drafts(lines):
-            if isinstance(each, LogFault):
-                yield each
-            else:
-                builder.add(each)
+        for draft in _drafts(lines, faults):
+            builder.add(draft)
         yield [name], builder
 
     def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
         """Read the messages of a file in order, and the faults among them."""
-        rest = iter(lines)
-        sample: list[bytes] = []
-        for line in rest:
-            sample.append(line if sample else line.removeprefix(BOM))
-            if line.strip():
-                break
-        # A line of JSON may be a whole episode, so no more are read than needed.
-        if not _is_json(sample):
-            sample += islice(rest, _SAMPLE_LINES)
-        every = chain(sample, rest)
-        if _is_json(sample):
-            yield from _records(every)
-            return
-        script = _script_of([readable(line, 0)[0] for line in sample])
         faults: list[LogFault] = []
-        text = _text(every, faults)
-        for draft in _speeches(text, script) if script else _paragraphs(text):
-            yield draft
+        for draft in _drafts(lines, faults):
             yield from faults
             faults.clear()
+            yield draft
         yield from faults
 
 
-def _text(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
-        text, fault = readable(line, number)
-        if fault is not None:
-            faults.append(fault)
-        yield text.rstrip()
+def _drafts(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[Draft]:
+    """Read the messages of a file in order; what can't be read is added to `faults`."""
+    rest = iter(lines)
+    sample: list[bytes] = []
+    for line in rest:
+        sample.append(line if sample else line.removeprefix(BOM))
+        if line.strip():
+            break
+    # A line of JSON may be a whole episode, so no more are read than needed.
+    if not _is_json(sample):
+        sample += islice(rest, _SAMPLE_LINES)
+    every = chain(sample, rest)
+    if _is_json(sample):
+        reader = _Reader(faults)
+        for number, value in documents(every, faults):
+            yield from reader.read(value, number)
+        return
+    script = _script_of([readable(line, 0)[0] for line in sample])
+    text = (line.rstrip() for line in readable_lines(enumerate(every, 1), faults))
+    yield from _speeches(text, script) if script else _paragraphs(text)

@@ -23,6 +23,7 @@ from ireneo.formats.logs.format import (
     nothing_readable,
 )
 from ireneo.formats.values import BOM, mapping, string, without
+from ireneo.log.message import Call, Result, Text
 
 _DECODER = msgspec.json.Decoder()
 _LENIENT = json.JSONDecoder()
@@ -97,18 +98,11 @@ def _without_surrogates(value: object) -> object:
     return value
 
 
-class JsonDocument(Struct, frozen=True, kw_only=True):
-    """A JSON value of a file, and the faults found where it stands."""
+def documents(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
+    """Read the JSON values of a file one at a time, each with the number of the line that it begins on.
 
-    number: int
-    """The line that it begins on, from 1."""
-    value: object
-    """None for a line that holds nothing but faults."""
-    faults: tuple[LogFault, ...] = ()
-
-
-def documents(lines: Iterable[bytes]) -> Iterator[JsonDocument]:
-    """Read the JSON values of a file one at a time; a file that is one value over many lines is read as a whole."""
+    A file that is one value over many lines is read as a whole. What can't be read is added to `faults`.
+    """
     rest = iter(lines)
     first = []
     for line in rest:
@@ -118,15 +112,16 @@ def documents(lines: Iterable[bytes]) -> Iterator[JsonDocument]:
     else:
         return
     # Parsed once: the whole file may stand on this line.
-    values, faults = parse_line(first[-1], len(first))
-    if values:
-        yield from _documents_on_line(len(first), values, faults)
-        yield from _by_line(rest, len(first) + 1)
-    else:
-        yield from _begun(first, rest)
+    values, found = parse_line(first[-1], len(first))
+    if not values:
+        yield from _begun(first, rest, faults)
+        return
+    faults += found
+    yield from ((len(first), value) for value in values if value is not None)
+    yield from _by_line(rest, faults, len(first) + 1)
 
 
-def _begun(lines: list[bytes], rest: Iterator[bytes]) -> Iterator[JsonDocument]:
+def _begun(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
     """Read a file whose first line is no value: it is held until two lines show that it is JSON lines.
 
     No single JSON document has two objects on consecutive lines without a comma between them.
@@ -138,16 +133,17 @@ def _begun(lines: list[bytes], rest: Iterator[bytes]) -> Iterator[JsonDocument]:
             alone = line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
             whole = whole + 1 if alone and _holds_object(line, whole=True) else 0
         if whole > 1:
-            yield from _by_line(chain(lines, rest))
+            yield from _by_line(chain(lines, rest), faults)
             return
     text = b"".join(lines)
-    values, faults = parse_line(text, 1)
-    fault = _fault_of(text) if faults or not values else None
+    values, found = parse_line(text, 1)
+    fault = _fault_of(text) if found or not values else None
     if fault is not None and any(_holds_object(line) for line in lines):
         # JSON lines whose first line is damaged look just the same at first.
-        yield from _by_line(lines)
+        yield from _by_line(lines, faults)
     else:
-        yield from _documents_on_line(1, values, faults if values else [fault] if fault else [])
+        faults += found if values else [fault] if fault else []
+        yield from ((1, value) for value in values if value is not None)
 
 
 def _holds_object(line: bytes, *, whole: bool = False) -> bool:
@@ -168,22 +164,17 @@ def _fault_of(text: bytes) -> LogFault | None:
     return LogFault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
 
 
-def _by_line(lines: Iterable[bytes], start: int = 1) -> Iterator[JsonDocument]:
+def _by_line(lines: Iterable[bytes], faults: list[LogFault], start: int = 1) -> Iterator[tuple[int, object]]:
     for number, line in enumerate(lines, start):
-        yield from _documents_on_line(number, *parse_line(line, number))
-
-
-def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[LogFault]) -> Iterator[JsonDocument]:
-    left = tuple(faults)
-    for value in values or ([None] if faults else []):
-        yield JsonDocument(number=number, value=value, faults=left)
-        left = ()
+        values, found = parse_line(line, number)
+        faults += found
+        yield from ((number, value) for value in values if value is not None)
 
 
 class MarkdownFile(Struct, frozen=True, kw_only=True):
     """A Markdown file, or the `markdown` of a line of JSON."""
 
-    lines: Iterable[str | LogFault]
+    lines: Iterable[str]
     about: Mapping[str, object] = {}
     """The other fields of the line."""
     number: int | None = None
@@ -191,9 +182,12 @@ class MarkdownFile(Struct, frozen=True, kw_only=True):
 
 
 def markdown_files(
-    lines: Iterable[bytes], what: str, fits: Callable[[str], object]
-) -> Iterator[MarkdownFile | LogFault]:
-    """Read a Markdown file, or the Markdown in its JSON lines that `fits`; `what` names it in faults."""
+    lines: Iterable[bytes], what: str, fits: Callable[[str], object], faults: list[LogFault]
+) -> Iterator[MarkdownFile]:
+    """Read a Markdown file, or the Markdown in its JSON lines that `fits`.
+
+    What can't be read is added to `faults`, in which `what` names such Markdown.
+    """
     rest = iter(lines)
     first: list[bytes] = []
     for line in rest:
@@ -202,28 +196,29 @@ def markdown_files(
             break
     numbered = enumerate(chain(first, rest), 1)
     if not first or not first[-1].lstrip().startswith(b"{"):
-        yield MarkdownFile(lines=_readable_lines(numbered))
+        yield MarkdownFile(lines=readable_lines(numbered, faults))
         return
     for number, line in numbered:
-        values, faults = parse_line(line, number)
-        yield from faults
+        values, found = parse_line(line, number)
+        faults += found
         for value in map(mapping, values):
             markdown = value.get("markdown")
             if isinstance(markdown, str) and fits(markdown):
                 yield MarkdownFile(lines=markdown.split("\n"), about=without(value, "markdown"), number=number)
             else:
-                yield line_fault(number, f"carries no {what}; it was left out.")
+                faults.append(line_fault(number, f"carries no {what}; it was left out."))
 
 
-def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | LogFault]:
+def readable_lines(numbered: Iterable[tuple[int, bytes]], faults: list[LogFault]) -> Iterator[str]:
+    """Decode lines; those that are not valid UTF-8 are added to `faults`."""
     for number, line in numbered:
         text, fault = readable(line, number)
-        yield from [fault] if fault else []
+        faults += [fault] if fault else []
         yield text
 
 
-Found: TypeAlias = LogFault | tuple[Sequence[str], SessionBuilder]
-"""What a reader finds in a file: a fault, or a session with the ids that it would take, the best first."""
+Found: TypeAlias = tuple[Sequence[str], SessionBuilder]
+"""A session that was found in a file, behind the ids that it would take, the best first."""
 
 
 class LogReader(ABC):
@@ -252,11 +247,7 @@ class LogReader(ABC):
         names = UniqueNames()
         held: LoggedSession | None = None
         faults: list[LogFault] = []
-        for found in self._find(lines, name):
-            if isinstance(found, LogFault):
-                faults.append(found)
-                continue
-            wished, builder = found
+        for wished, builder in self._find(lines, name, faults):
             if not builder.nodes:
                 faults += builder.faults
                 continue
@@ -268,14 +259,16 @@ class LogReader(ABC):
             raise nothing_readable(faults)
         yield _with_more_faults(held, faults)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        """Find the sessions of a file; by default those that its JSON documents hold."""
-        for document in documents(lines):
-            yield from document.faults
-            if document.value is None:
-                continue
-            found = list(self._within(document.value, document.number, name))
-            yield from found or [line_fault(document.number, f"holds no {self.holds}; it was left out.")]
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        """Find the sessions of a file; by default those that its JSON documents hold.
+
+        What can't be read is added to `faults`.
+        """
+        for number, value in documents(lines, faults):
+            found = list(self._within(value, number, name))
+            if not found:
+                faults.append(line_fault(number, f"holds no {self.holds}; it was left out."))
+            yield from found
 
     def _within(self, value: object, number: int, name: str) -> Iterable[Found]:
         """Find the sessions in the JSON document `value` on line `number`; nothing where it is of another kind."""
@@ -286,8 +279,14 @@ def _with_more_faults(session: LoggedSession, faults: Sequence[LogFault]) -> Log
     return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
 
 
-IsEntry: TypeAlias = Callable[[Mapping[str, object]], bool]
 Document: TypeAlias = Mapping[str, object]
+"""A JSON object of a file."""
+IsEntry: TypeAlias = Callable[[Document], bool]
+
+
+def text_result(call: Call, text: str, *, failed: bool | None) -> Result:
+    """Make the result of `call`, with no part where its output is empty."""
+    return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
 
 
 class Entries(Struct, frozen=True, kw_only=True):
@@ -299,27 +298,28 @@ class Entries(Struct, frozen=True, kw_only=True):
     """What the file says about the run, apart from its entries."""
 
 
-def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | LogFault]:
-    """Read the runs of a file whose entries stand in lists, or on lines of their own, which are one run."""
+def entry_runs(lines: Iterable[bytes], is_entry: IsEntry, faults: list[LogFault]) -> Iterator[Entries]:
+    """Read the runs of a file whose entries stand in lists, or on lines of their own, which are one run.
+
+    What can't be read is added to `faults`.
+    """
     single: list[tuple[int, Document]] = []
-    for document in documents(lines):
-        yield from document.faults
-        value, number = document.value, document.number
+    for number, value in documents(lines, faults):
         if isinstance(value, dict) and is_entry(value):
             single.append((number, value))
             continue
-        if value is None:
-            continue
-        found = list(_runs_within(value, number, is_entry))
-        if single and any(isinstance(one, Entries) for one in found):
+        left: list[LogFault] = []
+        runs = list(_runs_within(value, number, is_entry, left))
+        if single and runs:
             yield Entries(entries=tuple(single), besides={})
             single.clear()
-        yield from found or [line_fault(number, "holds no entry of a run; it was left out.")]
+        faults += left if runs else [line_fault(number, "holds no entry of a run; it was left out.")]
+        yield from runs
     if single:
         yield Entries(entries=tuple(single), besides={})
 
 
-def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entries | LogFault]:
+def _runs_within(value: object, number: int, is_entry: IsEntry, faults: list[LogFault]) -> Iterator[Entries]:
     lists = [("", value)] if isinstance(value, list) else list(mapping(value).items())
     for key, listed in lists:
         pairs = listed if isinstance(listed, list) else []
@@ -328,13 +328,14 @@ def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entr
         kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
         if kept:
             if left := len(items) - len(kept):
-                yield line_fault(number, f"holds {left} entries that are none of this format; they were left out.")
+                what = f"holds {left} entries that are none of this format; they were left out."
+                faults.append(line_fault(number, what))
             besides = without(value, key) if isinstance(value, dict) else {}
             yield Entries(entries=tuple((number, item) for item in kept), besides=besides)
             return
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict):
-            yield from _runs_within(item, number, is_entry)
+            yield from _runs_within(item, number, is_entry, faults)
 
 
 def records_within(value: object, is_record: IsEntry) -> Iterator[tuple[Document, Document]]:

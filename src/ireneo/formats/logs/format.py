@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, overload, runtime_checkable
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, overload, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -333,18 +334,14 @@ CONVERSATIONS: Final = frozenset(
 """Formats of chats that people edit: importing one again updates the session to its present state."""
 
 
+@cache
+def _loaded(row: _Row) -> LogFormat:
+    module, _, of = row.home.partition(".")
+    return cast("LogFormat", getattr(import_module(f"ireneo.formats.logs.{module}"), of)())
+
+
 class _LogFormats(Sequence["LogFormat"]):
     """The formats, each loaded when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, LogFormat] = {}
-
-    def of(self, row: _Row) -> LogFormat:
-        """Load the format of a row."""
-        if row.name not in self._loaded:
-            module, _, of = row.home.partition(".")
-            self._loaded[row.name] = getattr(import_module(f"ireneo.formats.logs.{module}"), of)()
-        return self._loaded[row.name]
 
     @overload
     def __getitem__(self, index: int) -> LogFormat: ...
@@ -354,14 +351,13 @@ class _LogFormats(Sequence["LogFormat"]):
         return [*self][index]
 
     def __iter__(self) -> Iterator[LogFormat]:
-        return map(self.of, _ROWS)
+        return map(_loaded, _ROWS)
 
     def __len__(self) -> int:
         return len(_ROWS)
 
 
-_FORMATS = _LogFormats()
-LOG_FORMATS: Final[Sequence[LogFormat]] = _FORMATS
+LOG_FORMATS: Final[Sequence[LogFormat]] = _LogFormats()
 """Every log format, in the order in which they are asked whether they recognise a file."""
 
 
@@ -369,7 +365,7 @@ def log_format(name: str) -> LogFormat:
     """Return the format of that name. Raises UnknownFormat."""
     for row in _ROWS:
         if row.name == name:
-            return _FORMATS.of(row)
+            return _loaded(row)
     raise UnknownFormat(f"There is no log format {name!r}; the formats are {_names()}.")
 
 
@@ -378,7 +374,7 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
     sample = sample.removeprefix(BOM)
     for row in _ROWS:
         marked = not row.marks or any(mark in sample for mark in row.marks)
-        if marked and (known := _FORMATS.of(row)).recognises(sample):
+        if marked and (known := _loaded(row)).recognises(sample):
             return known
     raise UnknownFormat(
         f"{filename} is in no log format that is known here; if it is a log, name its format with --format: {_names()}."

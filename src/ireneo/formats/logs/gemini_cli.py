@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Found, LogReader, documents
+from ireneo.formats.logs.documents import Document, Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.calls import derive_failed, runs_something
@@ -27,7 +27,7 @@ _FAILED = ("error", "cancelled")
 _DONE = ("success", *_FAILED)
 
 
-def _drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool) -> list[Draft]:
+def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[Draft]:
     """Read a message: none, one draft, or a reply and the results of its calls.
 
     `answered` collects the ids of the calls whose results were read. In a checkpoint the tool itself speaks.
@@ -58,7 +58,7 @@ def _drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: boo
     return [*words, *back] if role == "assistant" else [*back, *words]
 
 
-def _worded(raw: Mapping[str, object], said: list[Part], named: set[str]) -> list[Part]:
+def _worded(raw: Document, said: list[Part], named: set[str]) -> list[Part]:
     """Return the thoughts and words of a reply, without the calls and thoughts that are noted beside it as well."""
     thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
     out: list[Part] = [*thoughts]
@@ -69,18 +69,18 @@ def _worded(raw: Mapping[str, object], said: list[Part], named: set[str]) -> lis
     return out
 
 
-def _thought(thought: Mapping[str, object]) -> str:
+def _thought(thought: Document) -> str:
     said = (string(thought.get("subject")), string(thought.get("description")))
     return "\n".join(part for part in said if part)
 
 
-def _call(each: Mapping[str, object]) -> Call | None:
+def _call(each: Document) -> Call | None:
     name, given = string(each.get("name")), each.get("args")
     call = string(each.get("id")) or (name and f"{name}-unnamed")
     return Call(id=call, name=name, arguments=given if isinstance(given, dict) else {}) if name and call else None
 
 
-def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | None:
+def _result(each: Document, calls: Mapping[str, Call]) -> Result | None:
     status, found = each.get("status"), each.get("result")
     call = calls.get(str(each.get("id")))
     if call is None or (status not in _DONE and found is None):
@@ -112,7 +112,7 @@ def _parts(content: object) -> list[Part]:
     return [part for item in items for part in (_parts(item) if isinstance(item, str) else _part(mapping(item)))]
 
 
-def _part(item: Mapping[str, object]) -> list[Part]:
+def _part(item: Document) -> list[Part]:
     if isinstance(text := item.get("text"), str):
         if item.get("thought"):
             return [Thinking(text=text)]
@@ -127,7 +127,7 @@ def _part(item: Mapping[str, object]) -> list[Part]:
     return [Opaque(format=FORMAT, payload=dict(item))] if item else []
 
 
-def _response(response: Mapping[str, object]) -> Result:
+def _response(response: Document) -> Result:
     answer = mapping(response.get("response"))
     error, output = answer.get("error"), answer.get("output")
     value = error if error is not None else output if output is not None else dict(answer) or ""
@@ -150,7 +150,8 @@ class _Said(Struct, kw_only=True):
 
 
 class _History:
-    def __init__(self) -> None:
+    def __init__(self, faults: list[LogFault]) -> None:
+        self._faults = faults
         self.about: dict[str, object] = {}
         """The fields of the chat besides its messages."""
         self._said: list[_Said] = []
@@ -158,31 +159,31 @@ class _History:
         """The newest message of each id."""
         self._last: int | None = None
 
-    def is_followed_by(self, value: Mapping[str, object]) -> bool:
+    def is_followed_by(self, value: Document) -> bool:
         begun = string(value.get("sessionId"))
         return begun is None or not self.about or begun == self.about.get("sessionId")
 
-    def add(self, value: dict[str, object], number: int) -> Iterator[LogFault]:
+    def add(self, value: dict[str, object], number: int) -> None:
         if _REWOUND in value:
-            yield from self._rewind(value[_REWOUND], number)
+            self._rewind(value[_REWOUND], number)
         elif _SET in value:
-            changed = mapping(value[_SET])
-            yield from self._listed(changed, number, checkpoint=True)
+            self._list(mapping(value[_SET]), number, checkpoint=True)
         elif "projectHash" in value or "sessionId" in value or "messages" in value:
-            yield from self._listed(value, number, checkpoint=False)
+            self._list(value, number, checkpoint=False)
         elif "type" in value:
             self._say(value, checkpoint=False)
         else:
-            yield line_fault(number, "is neither a message nor a note about the chat; it was left out.")
+            what = "is neither a message nor a note about the chat; it was left out."
+            self._faults.append(line_fault(number, what))
 
-    def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[LogFault]:
+    def _list(self, about: Document, number: int, *, checkpoint: bool) -> None:
         self.about.update(without(about, "messages"))
         listed = about.get("messages")
         if listed is None:
             return
         messages = objects(listed)
         if not isinstance(listed, list) or len(messages) < len(listed):
-            yield line_fault(number, "lists messages that are no objects; they were left out.")
+            self._faults.append(line_fault(number, "lists messages that are no objects; they were left out."))
         for raw in messages:
             if not checkpoint or str(raw.get("id")) not in self._place:
                 self._say(raw, checkpoint=checkpoint)
@@ -198,14 +199,15 @@ class _History:
         if name:
             self._place[name] = self._last
 
-    def _rewind(self, name: object, number: int) -> Iterator[LogFault]:
+    def _rewind(self, name: object, number: int) -> None:
         found = self._place.get(name) if isinstance(name, str) else None
         if found is None:
             # As the tool itself does.
-            self._last = None
-            yield line_fault(number, "rewinds to a message that is not there: to the start.")
-            return
-        self._last = self._said[found].before
+            self._faults.append(line_fault(number, "rewinds to a message that is not there: to the start."))
+        self._last = None if found is None else self._said[found].before
+
+    def named(self, otherwise: str) -> list[str]:
+        return [string(self.about.get("sessionId")) or otherwise]
 
     def build(self) -> SessionBuilder:
         builder = SessionBuilder(FORMAT, *([self.about] if self.about else []))
@@ -236,19 +238,15 @@ class GeminiCli(LogReader):
     begins = (b"{",)
     marks = ((_SESSION, _PROJECT),)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
         # A file may hold several sessions, one behind the other.
-        history = _History()
-        for document in documents(lines):
-            yield from document.faults
-            value = document.value
-            if value is None:
-                continue
+        history = _History(faults)
+        for number, value in documents(lines, faults):
             if not isinstance(value, dict):
-                yield line_fault(document.number, "is JSON, but no object; it was left out.")
+                faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 continue
             if not history.is_followed_by(value):
-                yield [string(history.about.get("sessionId")) or name], history.build()
-                history = _History()
-            yield from history.add(value, document.number)
-        yield [string(history.about.get("sessionId")) or name], history.build()
+                yield history.named(name), history.build()
+                history = _History(faults)
+            history.add(value, number)
+        yield history.named(name), history.build()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
-from ireneo.formats.logs.documents import Found, LogReader, entry_runs, wished_names
+from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, text_result, wished_names
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.calls import derive_failed
@@ -70,7 +70,7 @@ _STILL_RUNNING = -1
 """The exit code of a command that still ran when the harness stopped waiting for it."""
 
 
-def _outcome(seen: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
+def _outcome(seen: Document, flag: object, text: str, call: Call | None) -> bool | None:
     """Whether a call failed: by the harness's error `flag`, the exit code in the observation `seen`, or the `text`."""
     codes = (place.get("exit_code") for place in (mapping(seen.get("metadata")), seen))
     code = next((code for code in codes if isinstance(code, int) and not isinstance(code, bool)), None)
@@ -94,7 +94,7 @@ _NO_ARGUMENT = {
 _KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
-def _is_classic(value: Mapping[str, object]) -> bool:
+def _is_classic(value: Document) -> bool:
     return string(value.get("action")) in ACTIONS or string(value.get("observation")) in OBSERVATIONS
 
 
@@ -109,7 +109,7 @@ class _Classic:
         self._users_turn = True
         """Whether a message without a source is the user's."""
 
-    def take(self, event: Mapping[str, object]) -> None:
+    def take(self, event: Document) -> None:
         kind = string(event.get("action"))
         args = mapping(event.get("args")) or event
         if kind not in ACTIONS:
@@ -130,7 +130,7 @@ class _Classic:
         else:
             self._call(event, args)
 
-    def _call(self, event: Mapping[str, object], args: Mapping[str, object]) -> None:
+    def _call(self, event: Document, args: Document) -> None:
         name, given = _model_call(event) or (str(event.get("action")), None)
         arguments = without(args, *_NO_ARGUMENT) if given is None else given
         self._last = str(event.get("id", f"call_{len(self._builder.nodes)}"))
@@ -143,7 +143,7 @@ class _Classic:
         self._waiting[self._last] = call
         self._users_turn = False
 
-    def _observation(self, event: Mapping[str, object]) -> None:
+    def _observation(self, event: Document) -> None:
         kind = string(event.get("observation"))
         extras = mapping(event.get("extras")) or event
         self._builder.work_in(string(mapping(extras.get("metadata")).get("working_dir")))
@@ -159,11 +159,10 @@ class _Classic:
         else:
             flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
             failed = _outcome(extras, flag, text, call)
-            result = Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
             # The model's message is recorded with its action.
-            self._add("tool", (result,), without(event, "tool_call_metadata"))
+            self._add("tool", (text_result(call, text, failed=failed),), without(event, "tool_call_metadata"))
 
-    def _answered(self, event: Mapping[str, object]) -> Call | None:
+    def _answered(self, event: Document) -> Call | None:
         """Return the call that an observation belongs to; without a cause it is the call just before it."""
         cause = event.get("cause")
         name = self._last if cause is None else str(cause)
@@ -171,43 +170,43 @@ class _Classic:
             self._last = None
         return self._waiting.pop(name, None) if name is not None else None
 
-    def _say(self, role: Role, text: str, event: Mapping[str, object], origin: Origin = "spoken") -> None:
+    def _say(self, role: Role, text: str, event: Document, origin: Origin = "spoken") -> None:
         self._add(role, (Text(text=text),) if text else (), event, origin)
         if text and origin == "spoken":
             self._users_turn, self._last = role == "assistant", None
 
-    def _add(self, role: Role, parts: tuple[Part, ...], event: Mapping[str, object], origin: Origin = "spoken") -> None:
+    def _add(self, role: Role, parts: tuple[Part, ...], event: Document, origin: Origin = "spoken") -> None:
         name = event.get("id")
         source = None if name is None else str(name)
         draft = Draft(role=role, parts=parts, origin=origin, at=moment(event.get("timestamp")), source_id=source)
         self._builder.add(draft, event)
 
 
-def _words(event: Mapping[str, object], args: Mapping[str, object]) -> str:
+def _words(event: Document, args: Document) -> str:
     return string(args.get("content")) or string(event.get("content")) or string(event.get("message")) or ""
 
 
-def _closing(event: Mapping[str, object], args: Mapping[str, object]) -> str:
+def _closing(event: Document, args: Document) -> str:
     outputs = mapping(args.get("outputs"))
     said = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
     texts = [text for text in map(string, said) if text]
     return "\n\n".join(dict.fromkeys(texts)) or string(event.get("message")) or ""
 
 
-def _recalled(extras: Mapping[str, object]) -> str:
+def _recalled(extras: Document) -> str:
     texts = [string(extras.get(key)) for key in _KNOWLEDGE]
     texts += [string(item.get("content")) for item in objects(extras.get("microagent_knowledge"))]
     return "\n\n".join(text for text in texts if text)
 
 
-def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
+def _reply(event: Document) -> Document:
     """Return the model's own message behind an action."""
     response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
     choices = objects(response.get("choices"))
     return mapping(choices[0].get("message")) if choices else {}
 
 
-def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
+def _model_call(event: Document) -> tuple[str, dict[str, object] | str | None] | None:
     """Return the name and, where the log has them, the arguments of the model's own call."""
     metadata = mapping(event.get("tool_call_metadata"))
     name = string(metadata.get("function_name"))
@@ -226,7 +225,7 @@ _ANSWERS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
-def _is_sdk(value: Mapping[str, object]) -> bool:
+def _is_sdk(value: Document) -> bool:
     kind = value.get("kind")
     if not isinstance(kind, str):
         return False
@@ -241,10 +240,10 @@ class _Sdk:
         """The last node on the path to each event."""
         self._calls: dict[str, Call] = {}
         """Unanswered calls by the ids that the model gave them."""
-        self._reply: list[Mapping[str, object]] = []
+        self._reply: list[Document] = []
         """The actions of the reply that is being read."""
 
-    def take(self, event: Mapping[str, object]) -> None:
+    def take(self, event: Document) -> None:
         kind = event.get("kind")
         reply = event.get("llm_response_id")
         goes_on = kind == "ActionEvent" and reply is not None
@@ -280,7 +279,7 @@ class _Sdk:
         for action in actions:
             self._mark(action)
 
-    def _stand(self, event: Mapping[str, object]) -> None:
+    def _stand(self, event: Document) -> None:
         """Move the head to the parent of `event`, or leave it where there is none."""
         parent = string(event.get("parent_id"))
         if parent == _ROOT:
@@ -288,14 +287,14 @@ class _Sdk:
         elif parent is not None and parent in self._ends:
             self._builder.head = self._ends[parent]
 
-    def _mark(self, event: Mapping[str, object]) -> None:
+    def _mark(self, event: Document) -> None:
         if name := string(event.get("id")):
             self._ends[name] = self._builder.head
 
-    def _say(self, event: Mapping[str, object], role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
+    def _say(self, event: Document, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
         self._builder.add(replace(_draft(event, role, parts), origin=origin), event)
 
-    def _message(self, event: Mapping[str, object]) -> None:
+    def _message(self, event: Document) -> None:
         message = mapping(event.get("llm_message"))
         role = _ROLES.get(string(message.get("role")) or "", "user")
         origin: Origin = "injected" if role == "user" and event.get("source") != "user" else "spoken"
@@ -304,7 +303,7 @@ class _Sdk:
             draft = _draft(event, "user", added)
             self._builder.add(replace(draft, origin="injected", source_id=None))
 
-    def _call(self, action: Mapping[str, object]) -> Call:
+    def _call(self, action: Document) -> Call:
         made = mapping(action.get("tool_call"))
         name = string(made.get("name")) or string(action.get("tool_name")) or "unknown"
         given = made.get("arguments")
@@ -315,7 +314,7 @@ class _Sdk:
         self._calls[call_id] = call
         return call
 
-    def _answer(self, event: Mapping[str, object]) -> None:
+    def _answer(self, event: Document) -> None:
         seen = mapping(event.get("observation"))
         self._builder.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
         parts: tuple[Text | Media, ...]
@@ -337,12 +336,12 @@ class _Sdk:
         self._builder.add(_draft(event, "tool", [result]), event)
 
 
-def _draft(event: Mapping[str, object], role: Role, parts: Sequence[Part]) -> Draft:
+def _draft(event: Document, role: Role, parts: Sequence[Part]) -> Draft:
     at = moment(event.get("timestamp"))
     return Draft(role=role, parts=tuple(parts), at=at, source_id=string(event.get("id")))
 
 
-def _thinking(message: Mapping[str, object]) -> Iterator[Part]:
+def _thinking(message: Document) -> Iterator[Part]:
     blocks = objects(message.get("thinking_blocks"))
     for block in blocks:
         signature, sealed = string(block.get("signature")), string(block.get("data"))
@@ -395,11 +394,8 @@ class OpenHands(LogReader):
     name = FORMAT
     marks = ((_LISTED, _EVENT), (_KIND,), (_ABOUT_RUN,))
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        for run in entry_runs(lines, lambda value: _is_sdk(value) or _is_classic(value)):
-            if isinstance(run, LogFault):
-                yield run
-                continue
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        for run in entry_runs(lines, lambda value: _is_sdk(value) or _is_classic(value), faults):
             builder = SessionBuilder(FORMAT, *([dict(run.besides)] if run.besides else []))
             classic, sdk = _Classic(builder), _Sdk(builder)
             for _, event in run.entries:
@@ -408,7 +404,7 @@ class OpenHands(LogReader):
             yield _wished(run.besides) or [name], builder
 
 
-def _wished(besides: Mapping[str, object]) -> list[str]:
+def _wished(besides: Document) -> list[str]:
     issue = besides.get("issue")
     if isinstance(issue, dict) and "number" in issue and isinstance(issue.get("repo"), str):
         return [f"{issue['repo']}-{issue['number']}"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Found, LogReader, parse_line
+from ireneo.formats.logs.documents import Document, Found, LogReader, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.calls import derive_failed
@@ -21,7 +21,7 @@ _SIGNERS = {"anthropic-messages": "anthropic"}
 _BROKEN_OFF = ("aborted", "error")
 
 
-def _draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
+def _draft_of(entry: Document) -> tuple[Draft | None, str | None]:
     """Read an entry: its draft, or None for a note; and its fault, which completes "Line 3 …"."""
     kind = entry.get("type")
     if kind == "message":
@@ -40,7 +40,7 @@ def _draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
     return None, None if silent else "holds no message that can be read; it was kept aside."
 
 
-def _said(role: str, message: Mapping[str, object]) -> tuple[Role, list[Part], Origin]:
+def _said(role: str, message: Document) -> tuple[Role, list[Part], Origin]:
     if role in _SUMMARIES:
         return "user", _texts(message.get("summary")), "summary"
     if role in (*_INJECTED, "user"):
@@ -77,7 +77,7 @@ def _shown(block: dict[str, object]) -> Text | Media | Opaque | None:
     return Opaque(format=FORMAT, payload=block)
 
 
-def _reply(message: Mapping[str, object]) -> list[Part]:
+def _reply(message: Document) -> list[Part]:
     content = message.get("content")
     if isinstance(content, str):
         return _texts(content)
@@ -101,7 +101,7 @@ def _piece(block: dict[str, object], signer: str | None) -> Part | None:
     return _shown(block)
 
 
-def _thought(block: Mapping[str, object], signer: str | None) -> Thinking | None:
+def _thought(block: Document, signer: str | None) -> Thinking | None:
     text = string(block.get("thinking")) or ""
     signature = string(block.get("thinkingSignature")) if signer else None
     if block.get("redacted"):
@@ -111,7 +111,7 @@ def _thought(block: Mapping[str, object], signer: str | None) -> Thinking | None
     return Thinking(text=text, signature=signature, format=signer if signature else None)
 
 
-def _result(message: Mapping[str, object]) -> list[Part]:
+def _result(message: Document) -> list[Part]:
     call, content = string(message.get("toolCallId")), message.get("content")
     if call is None:
         return []
@@ -121,7 +121,7 @@ def _result(message: Mapping[str, object]) -> list[Part]:
     return [replace(result, failed=flag if isinstance(flag, bool) else derive_failed(result.text))]
 
 
-def _own_command(message: Mapping[str, object]) -> str | None:
+def _own_command(message: Document) -> str | None:
     """Describe a command that the user ran, in the words that pi uses towards the model."""
     command = string(message.get("command"))
     if command is None:
@@ -139,16 +139,17 @@ def _own_command(message: Mapping[str, object]) -> str | None:
 class _PiTree:
     """Builds the tree of one session from its entries."""
 
-    def __init__(self, header: Mapping[str, object]) -> None:
+    def __init__(self, header: Document, faults: list[LogFault]) -> None:
         self.header = header
+        self._faults = faults
         self.builder = SessionBuilder(FORMAT, *([header] if header else []))
         self._node_of: dict[str, int | None] = {}
         """The node of each entry, or the one that it was noted at."""
 
-    def add(self, entry: dict[str, object], number: int) -> Iterator[LogFault]:
+    def add(self, entry: dict[str, object], number: int) -> None:
         name = string(entry.get("id"))
         if name is not None and name in self._node_of:
-            yield line_fault(number, "has the id of an earlier entry; it was left out.")
+            self._faults.append(line_fault(number, "has the id of an earlier entry; it was left out."))
             return
         parent = self.builder.head
         if "parentId" in entry:
@@ -156,10 +157,11 @@ class _PiTree:
             if follows is None or follows in self._node_of:
                 parent = None if follows is None else self._node_of[follows]
             else:
-                yield line_fault(number, "follows an entry that is not there; it was put behind the one before it.")
+                what = "follows an entry that is not there; it was put behind the one before it."
+                self._faults.append(line_fault(number, what))
         draft, fault = _draft_of(entry)
         if fault:
-            yield line_fault(number, fault)
+            self._faults.append(line_fault(number, fault))
         self.builder.head = parent
         if draft is None:
             self.builder.note(entry, at=parent)
@@ -188,20 +190,20 @@ class Pi(LogReader):
         values, _ = parse_line(sample.split(b"\n", 1)[0], 1)
         return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
         # A file may hold several sessions, one behind the other.
-        tree = _PiTree({})
+        tree = _PiTree({}, faults)
         for number, text in enumerate(lines, 1):
-            values, faults = parse_line(text, number)
-            yield from faults
+            values, found = parse_line(text, number)
+            faults += found
             for value in values:
                 if not isinstance(value, dict):
-                    yield line_fault(number, "is JSON, but no object; it was left out.")
+                    faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 elif value.get("type") == "session":
                     yield [string(tree.header.get("id")) or name], tree.builder
-                    tree = _PiTree(value)
+                    tree = _PiTree(value, faults)
                 else:
-                    yield from tree.add(value, number)
+                    tree.add(value, number)
         yield [string(tree.header.get("id")) or name], tree.builder
 
 

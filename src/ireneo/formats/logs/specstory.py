@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
-from ireneo.formats.logs.documents import Found, LogReader, markdown_files
+from ireneo.formats.logs.documents import Found, LogReader, MarkdownFile, markdown_files, text_result
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import moment, string
 from ireneo.log.calls import derive_failed
@@ -121,7 +121,7 @@ class _Used(Struct, frozen=True, kw_only=True):
             failed = exited[1] != "0"
         elif failed is None and _DONE.match(text.lstrip()):
             failed = False
-        return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
+        return text_result(call, text, failed=failed)
 
 
 def _used(lines: Sequence[str]) -> _Used:
@@ -414,14 +414,12 @@ _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
 
 
-def _sessions(
-    lines: Sequence[str], about: Mapping[str, object], number: int | None, name: str, names: UniqueNames
-) -> Iterator[Found]:
+def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[LogFault]) -> Iterator[Found]:
     """Read the sessions of an export: the agent's own, then those of its sub-agents.
 
-    `about` are the other fields of line `number`, which holds the Markdown; it is None for a file of its own. `name` is
-    the id of an export without one.
+    `name` is the id of an export without one. What can't be read is added to `faults`.
     """
+    lines, about, number = list(file.lines), file.about, file.number
     found = next((found for line in lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
     begun = moment(found["time"]) if found else None
     main = now = _Story()
@@ -433,7 +431,7 @@ def _sessions(
             at = piece.start + 1
             place = f"Line {at}" if number is None else f"Line {number}, at line {at} of its Markdown,"
             message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
-            yield LogFault(line=number or at, message=message)
+            faults.append(LogFault(line=number or at, message=message))
         if piece.kind != "speaker":
             now.says(piece)
             is_open = is_open and not (now is main and main.user)
@@ -446,7 +444,8 @@ def _sessions(
     beside = [drafts for story in sides if (drafts := story.ended())]
     if not main.ended() and not beside:
         place = f"Line {number}" if number else "The file"
-        yield LogFault(line=number or 1, message=f"{place} is an export in which nobody speaks; it was left out.")
+        message = f"{place} is an export in which nobody speaks; it was left out."
+        faults.append(LogFault(line=number or 1, message=message))
         return
     noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
     given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
@@ -558,16 +557,7 @@ class SpecStory(LogReader):
         marked = _GENERATED.search(beginning) or _SESSION_MARK.search(beginning)
         return marked is not None and _SPEAKER_MARK.search(sample) is not None
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
         names = UniqueNames()
-        for file in markdown_files(lines, "Markdown", lambda text: True):
-            if isinstance(file, LogFault):
-                yield file
-                continue
-            export: list[str] = []
-            for line in file.lines:
-                if isinstance(line, LogFault):
-                    yield line
-                else:
-                    export.append(line)
-            yield from _sessions(export, file.about, file.number, name, names)
+        for file in markdown_files(lines, "Markdown", lambda text: True, faults):
+            yield from _sessions(file, name, names, faults)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Document, Found, LogReader, records_within, wished_names
+from ireneo.formats.logs.documents import Document, Found, LogReader, records_within, text_result, wished_names
 from ireneo.formats.logs.format import DIRECTORY, SessionBuilder, UniqueNames, objects_in
 from ireneo.formats.values import json_in, mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.calls import derive_failed
@@ -241,8 +241,7 @@ class _SweAgentRun:
         seen = _text(step.get("observation"))
         if calls:
             # A step has one observation: of several calls it belongs to the last.
-            words = (Text(text=seen),) if seen else ()
-            result = Result(call_id=calls[-1].id, parts=words, failed=_swe_agent_failed(seen, calls[-1]))
+            result = text_result(calls[-1], seen, failed=_swe_agent_failed(seen, calls[-1]))
             self.builder.add(Draft(role="tool", parts=(result,)))
         elif seen:
             # The harness rejected the reply.
@@ -320,9 +319,10 @@ class MiniSweAgent(LogReader):
     def _within(self, value: object, number: int, name: str) -> Iterator[Found]:
         run = mapping(value)
         messages, faults = objects_in(run, "messages", number, "messages")
-        yield from faults
-        if messages:
-            yield _mini_names(run, name), _MiniRun(run, messages).builder
+        if messages or faults:
+            builder = _MiniRun(run, messages).builder
+            builder.faults = faults
+            yield _mini_names(run, name), builder
 
 
 def _mini_names(run: Document, name: str) -> list[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI, chat_format
 from ireneo.formats.chat.reading import mark_of, time_of
-from ireneo.formats.logs.documents import Found, LogReader, documents, parse_line
+from ireneo.formats.logs.documents import Document, Found, LogReader, documents, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import string, without
 from ireneo.log.calls import derive_failed
@@ -52,11 +52,8 @@ class OpenAITranscript(LogReader):
             return False
         return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
-    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
-        for run in _runs(lines):
-            if isinstance(run, LogFault):
-                yield run
-                continue
+    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
+        for run in _runs(lines, faults):
             builder = SessionBuilder(self.name)
             drafts = self._drafts(run, builder.faults)
             builder.note(*([run.besides] if run.besides else []))
@@ -118,20 +115,19 @@ def _told(draft: Draft, at: datetime | None, calls: Mapping[str, Call]) -> Draft
     return replace(draft, parts=parts, at=draft.at or at)
 
 
-def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
+def _runs(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[Run]:
     single: Run | None = None
-    for document in documents(lines):
-        yield from document.faults
-        value, number = document.value, document.number
+    for number, value in documents(lines, faults):
         if isinstance(value, dict) and "role" in value:
             single = single or Run(number=number, messages=[], besides={})
             single.messages.append((number, value))
-        elif value is not None:
-            yield from [single] if single else []
-            single = None
-            runs = list(_within(value, number))
-            yield from runs
-            yield from [] if runs else [line_fault(number, "holds no messages; it was left out.")]
+            continue
+        yield from [single] if single else []
+        single = None
+        runs = list(_within(value, number))
+        yield from runs
+        if not runs:
+            faults.append(line_fault(number, "holds no messages; it was left out."))
     yield from [single] if single else []
 
 
@@ -151,7 +147,7 @@ def _within(value: object, number: int) -> Iterator[Run]:
             yield from _within(item, number)
 
 
-def _id(besides: Mapping[str, object]) -> str | None:
+def _id(besides: Document) -> str | None:
     if "task_id" in besides and "trial" in besides:
         return f"task-{besides['task_id']}-trial-{besides['trial']}"
     return next((name for key in _IDS if (name := string(besides.get(key)))), None)
