@@ -195,7 +195,7 @@ async def name_session(
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
     read = [(node, cleaning.choices(node.draft)) for node in logged]
-    runs = await store.read(importing.take, read)
+    runs = await store.read(importing.unstored, read)
     end = importing.heads[logged.head]
     await store.write(importing.finish, runs, end, stand_at if follows else _go_on)
     return NamedSession(
