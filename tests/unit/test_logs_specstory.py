@@ -279,6 +279,7 @@ There is no coal.
     )
     assert session.id == "kiln"
     drafts = session.path
+    assert drafts[0].at == datetime(2025, 6, 30, 12, 46, tzinfo=UTC)
     assert [draft.role for draft in drafts] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
     assert [call.arguments for draft in drafts for call in draft.calls] == [
         {"file_path": "/k/fire.js"},
@@ -287,6 +288,39 @@ There is no coal.
     assert drafts[4].results[0].failed is True
     assert drafts[1].parts[0] == Thinking(text="I look.")
     assert drafts[5].text == "There is no coal."
+
+
+def test_an_export_of_early_2025_is_read() -> None:
+    text = "\n\n---\n\n".join(
+        (
+            "## SpecStory\n\n## Mend the boiler page (1/20/2025, 9:05:00 PM)\n\n_**User**_\n\nMend it.",
+            "_**Assistant**_\n\nI look.",
+            "_****_\n\nRead file: src/boiler.ts",
+            "_****_\n\n" + fence("npm test", "bash") + "\n\n" + fence("Error: no boiler"),
+            "_****_\n\n" + fence("- old\n+ new", "diff"),
+            "_****_\n\n\nIt is mended.\n",
+        )
+    )
+    assert SpecStory().recognises(text.encode())
+    (session,) = read(text)
+    assert session.faults == ()
+    asked = session.path[0]
+    assert (asked.role, asked.text, asked.at) == ("user", "Mend it.", datetime(2025, 1, 20, 21, 5, tzinfo=UTC))
+    calls = [(call.name, call.arguments) for draft in session.path for call in draft.calls]
+    assert calls == [
+        ("read_file", {"file_path": "src/boiler.ts"}),
+        ("run_terminal_cmd", {"command": "npm test"}),
+        ("edit_file", {"patch": "- old\n+ new"}),
+    ]
+    assert [result.text for draft in session.path for result in draft.results] == ["", "Error: no boiler", ""]
+    assert session.path[-1].text == "It is mended."
+
+
+def test_a_sub_agent_may_be_named_behind_its_model() -> None:
+    sub = "_**Agent (claude-x) (sidechain)**_\n\nI searched.\n"
+    main, beside = read(TOP + USER.format(0) + "Go.\n\n---\n\n" + AGENT.format(1) + "I go.\n\n---\n\n" + sub)
+    assert [draft.text for draft in main.path] == ["Go.", "I go."]
+    assert [draft.text for draft in beside.path] == ["I searched."]
 
 
 def test_an_editors_layout_is_read() -> None:

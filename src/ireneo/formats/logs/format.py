@@ -287,7 +287,7 @@ class _Row(NamedTuple):
 
 _ROWS: Final = (
     # First the formats whose files begin with a mark of their own.
-    _Row("specstory", "specstory.SpecStory", (b"<!-- ",)),
+    _Row("specstory", "specstory.SpecStory", (b"<!-- ", b"## SpecStory")),
     _Row("aider", "aider.Aider", (b"# aider chat started at ",)),
     _Row("pi", "pi.Pi", (b'"session"', b'"toolResult"')),
     _Row("gemini-cli", "gemini_cli.GeminiCli", (b'"projectHash"',)),

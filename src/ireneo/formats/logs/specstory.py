@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -262,7 +262,18 @@ def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
 # like a mark may be quoted. A speaker's line is one of this session only if its time fits: within a tool it must not be
 # before that of the last speaker.
 
-_SPEAKER = lazy_re(r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$")
+_SPEAKER = lazy_re(
+    r"_\*\*(?P<who>User|Agent|Assistant|)(?P<side> - sidechain)?(?: \((?P<about>.{0,200}?)\))??"
+    r"(?P<side_too> \(sidechain\))?\*\*_\s*$"
+)
+"""One without a name is the agent, in exports of early 2025, where it uses a tool."""
+_BY_TOOL = (
+    (lazy_re(r"```(?:bash|sh|shell|zsh|powershell)\s*$"), "Tool use: **run_terminal_cmd**"),
+    (lazy_re(r"```diff\s*$"), "Tool use: **edit_file**"),
+    (lazy_re(r"Read file: \S"), "Tool use: **read_file**"),
+    (lazy_re(r"<details>\s*$"), "Tool use: **tool**"),
+)
+"""How the use of a tool begins there, and the line that newer exports put in front of it."""
 _TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _OPENED = lazy_re(r"<tool-use\b")
 _CLOSED = lazy_re(r"(?:</details>\s*)?</tool-use>\s*$")
@@ -290,6 +301,8 @@ class _ExportPart(Struct, frozen=True, kw_only=True):
     at: datetime | None = None
     source_id: str | None = None
     fault: str | None = None
+    head: str = ""
+    """Of a tool, where the export says it in another way: what newer ones put before the lines."""
 
 
 class _ExportCutter:
@@ -300,6 +313,8 @@ class _ExportCutter:
         self.begun = begun
         self.last: datetime | None = None
         self.seen: set[str] = set()
+        self.unnamed = False
+        """The last speaker's line names nobody."""
 
     def pieces(self) -> Iterator[_ExportPart]:
         """Return the parts in order, without the lines before the first speaker."""
@@ -317,7 +332,10 @@ class _ExportCutter:
             self.seen.add(line.strip())
             self.last = speaker.at or self.last
             self.begun = self.begun or speaker.at
+            self.unnamed = not (found := _SPEAKER.match(line)) or not found["who"]
             return speaker
+        if self.unnamed and (used := self.by_tool(at)) is not None:
+            return used
         if _OPENED.match(line):
             return self.tool(at)
         if _THOUGHT.match(line):
@@ -327,6 +345,16 @@ class _ExportCutter:
             return _ExportPart(kind="tool", start=at, lines=self.lines[at:end])
         end = self.until(at + 1)
         return _ExportPart(kind="text", start=at, lines=self.lines[at:end])
+
+    def by_tool(self, at: int) -> _ExportPart | None:
+        """Read what a speaker without a name did, in the form of newer exports; None where it is a text."""
+        end = self.until(at)
+        lines = list(self.lines[at:end])
+        first = next((line for line in lines if line.strip()), "")
+        head = next((head for begins, head in _BY_TOOL if begins.match(first)), None)
+        if head is None:
+            return None
+        return _ExportPart(kind="tool", start=at, lines=lines, head=f"{head} {first}" if first[:1].isalpha() else head)
 
     def speaker(self, at: int) -> _ExportPart | None:
         """Read a speaker's line at `at`, and the message's id in the next line; None for other lines."""
@@ -343,7 +371,7 @@ class _ExportCutter:
             start=at,
             lines=self.lines[at : at + (2 if named else 1)],
             user=found["who"] == "User",
-            sidechain=found["side"] is not None,
+            sidechain=bool(found["side"] or found["side_too"]),
             at=spoken_at,
             source_id=named["id"] if named else None,
         )
@@ -407,6 +435,7 @@ class _ExportCutter:
 
 FORMAT = "specstory"
 _SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
+_TITLED = lazy_re(r"##? \S.{0,400} \((?P<time>\d{4}-\d\d-\d\d \d\d:\d\dZ?|\d[\d/]{7,9}, [\d:]{7,8} [AP]M)\)\s*$")
 _HEADER = 40
 """How many first lines may hold the comment that names the session."""
 _THINK = lazy_re(r"</?think>|</?details>|<summary>.{0,2000}?</summary>")
@@ -421,7 +450,7 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
     """
     lines, about, number = list(file.lines), file.about, file.number
     found = next((found for line in lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
-    begun = moment(found["time"]) if found else None
+    begun = moment(found["time"]) if found else _begun_early(lines)
     main = now = _Story()
     sides: list[_Story] = []
     # Whether the newest session of sub-agents is still going on.
@@ -447,6 +476,8 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
         message = f"{place} is an export in which nobody speaks; it was left out."
         faults.append(LogFault(line=number or 1, message=message))
         return
+    if main.drafts and main.drafts[0].at is None:
+        main.drafts[0] = replace(main.drafts[0], at=begun)  # Older exports give each speaker no time.
     noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
     given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
     sidechains = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
@@ -455,6 +486,17 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
         for draft in drafts:
             builder.add(draft)
         yield [called], builder
+
+
+def _begun_early(lines: Sequence[str]) -> datetime | None:
+    """The time in the heading of an older export; the first ones have it in the American order."""
+    found = next((found for line in lines[:_HEADER] if (found := _TITLED.match(line))), None)
+    if found is None or "/" not in found["time"]:
+        return moment(found["time"]) if found else None
+    try:
+        return datetime.strptime(found["time"], "%m/%d/%Y, %I:%M:%S %p").replace(tzinfo=UTC)
+    except ValueError:
+        return None  # 13/1/2025 is no day of it.
 
 
 class _Story:
@@ -502,7 +544,7 @@ class _Story:
         return "\n".join(lines[first:]).strip()
 
     def uses(self, piece: _ExportPart) -> None:
-        tool = _used(piece.lines)
+        tool = _used([piece.head, *piece.lines] if piece.head else piece.lines)
         self.calls += 1
         call = Call(id=f"call_{self.calls}", name=tool.name, arguments=tool.arguments)
         if self.user:
@@ -537,7 +579,7 @@ class _Story:
 
 _BEGINNING = 4_000
 """How many first bytes may hold the marks; later ones may be part of a text about SpecStory."""
-_GENERATED = lazy_re(rb"^<!-- Generated by SpecStory\b", re.M)
+_GENERATED = lazy_re(rb"^<!-- Generated by SpecStory\b|\A\s*## SpecStory\s*$", re.M)
 _SESSION_MARK = lazy_re(rb"^<!-- .{1,60} Session \S{8,80} \(\d{4}-\d\d-\d\d.{0,30}\) -->\s*$", re.M)
 _SPEAKER_MARK = lazy_re(rb"^_\*\*(?:User|Agent|Assistant)\b.{0,200}\*\*_\s*$", re.M)
 _CARRIED = lazy_re(rb'"markdown":\s*"(?:\\ufeff|\s|\\n)*<!-- Generated by SpecStory\b')
@@ -550,7 +592,7 @@ class SpecStory(LogReader):
     chat = "anthropic"
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether SpecStory's own comment stands at the beginning, and someone speaks behind it."""
+        """Whether SpecStory's own comment or heading stands at the beginning, and someone speaks behind it."""
         if sample.lstrip().startswith(b"{"):
             return _CARRIED.search(sample) is not None
         beginning = sample[:_BEGINNING]
