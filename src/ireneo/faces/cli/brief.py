@@ -22,12 +22,12 @@ from ireneo.faces.cli.options import (
     argument,
     embedder_named,
     flag,
+    open_existing,
+    open_memory,
     option,
-    reading,
     session_asked,
     tokens,
     tried,
-    writing,
 )
 from ireneo.faces.cli.output import (
     Answer,
@@ -87,7 +87,7 @@ def pad(task: Task = "", *, written: PadText, ending: PadEnding, stored: Stored)
     if written != PadText():
         made = tried(database(stored.db), stored.space, lambda memory: _write(memory, task, written))
         return Answer(_pad(made), plain(_pad_text(made)))
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         if ending.finish is not None:
             return _finish(memory, task, ending.finish)
         if ending.drop:
@@ -120,7 +120,7 @@ def _finish(memory: Memory, task: str, outcome: str) -> Answer:
         return Answer([], f"Task {task} has no scratchpad; nothing was remembered.")
     done = pad.finish(outcome)
     lines = [line for each in done for line in remembered_lines(each)]
-    lines.append(f"The scratchpad of {task} is gone; {counted(len(done), 'memory', 'memories')} came of it.")
+    lines.append(f"The scratchpad of {task} is gone; {counted(len(done), 'memory')} came of it.")
     return Answer([remembered_answer(each) for each in done], lines)
 
 
@@ -162,7 +162,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
 
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
     """
-    with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
+    with open_memory(existing(stored.db), stored.space, embedder=embedder) as memory:
         session, branch = session_asked(memory, cues.session)
         asked = {**asdict(cues), "session": session, "branch": branch}
         with waiting("Searching …"):

@@ -31,9 +31,9 @@ from ireneo.faces.cli.options import (
     Within,
     argument,
     flag,
+    open_existing,
+    open_session,
     option,
-    reading,
-    session_in,
     session_named,
     sessions_begun,
     title_of,
@@ -53,6 +53,7 @@ from ireneo.faces.cli.output import (
     short,
     show_columns,
     show_labelled,
+    show_title,
     waiting,
     write_json,
 )
@@ -111,7 +112,7 @@ def context(
     else:
         if within != Within():
             raise BadInput("--session and --format say how a file is read; leave them out for a stored session.")
-        with reading(stored) as memory:
+        with open_existing(stored) as memory:
             cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
     whole = plain("\n\n".join(printable(row.text) for row in cut.context.view) + "\n")
     return Answer(_payload(cut.context), whole if text else lambda: show_cut(cut))
@@ -258,7 +259,7 @@ def snapshot(
     """
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
-    with waiting("Cutting …"), session_in(stored, session) as named:
+    with waiting("Cutting …"), open_session(stored, session) as named:
         limit = _NO_LIMIT if budget is None else budget
         id, context = named.id, named.context(limit, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
@@ -323,11 +324,12 @@ TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
 _ALONE = ("summary", "pins", "waiting")
 """Kinds of rows of the view that are never joined with others."""
 _HEADERS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[PINNED]", "## ")
-_OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
+LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
+"""By the level of a summary."""
 
 
 class MessagePlace(Struct, frozen=True):
-    """What the screen needs to know of a message on the path."""
+    """The role, the turn, and whether somebody spoke, of a message on the path."""
 
     role: str
     spoken: bool
@@ -419,7 +421,7 @@ def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
     """Return one row for a summary, for words of the user and for pins, and one for an agent's work in a turn."""
     runs: list[list[Part]] = []
     for part in parts:
-        if runs and _belongs(runs[-1][-1], part):
+        if runs and _is_of_one_row(runs[-1][-1], part):
             runs[-1].append(part)
         else:
             runs.append([part])
@@ -430,7 +432,7 @@ def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
     if row.what == "pins":
         return PINS
     if row.what == "summary":
-        return DISPUTED if row.disputed else _OF_LEVEL.get(row.level or "", TURN)
+        return DISPUTED if row.disputed else LEVELS.get(row.level or "", TURN)
     if row.what == "masked":
         return MASKED
     if row.what == "waiting":
@@ -440,7 +442,7 @@ def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
     return LIVE if live else KEPT
 
 
-def _belongs(before: Part, part: Part) -> bool:
+def _is_of_one_row(before: Part, part: Part) -> bool:
     alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
     if alone or before.last_turn != part.first_turn:
         return False
@@ -473,7 +475,7 @@ def _name(first: Part, masked: int, size: int) -> str:
         return _pins(first.row)
     if first.row.what != "summary":
         return first.tier.name
-    name = _OF_LEVEL.get(first.row.level or "", TURN).name
+    name = LEVELS.get(first.row.level or "", TURN).name
     return f"{name}, {first.tier.name}" if first.tier is DISPUTED else name
 
 
@@ -551,9 +553,7 @@ _COLUMNS = (
 def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part], title: str) -> None:
     """Draw the whole screen: bars, legend, saving, rows."""
     coloured = is_coloured(screen)
-    screen.print()
-    screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
-    screen.print()
+    show_title(screen, title)
     if not parts:
         screen.print("  There is no message here yet.\n")
         return

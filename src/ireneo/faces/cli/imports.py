@@ -23,10 +23,10 @@ from ireneo.faces.cli.options import (
     KeepSecrets,
     Stored,
     argument,
+    open_existing,
+    open_memory,
     option,
     project_meant,
-    reading,
-    writing,
 )
 from ireneo.faces.cli.output import Answer, ReadingBar, counted, echo, picked, secret_lines
 from ireneo.faces.cli.place import Database, database, is_there, shown
@@ -68,14 +68,14 @@ def export(path: Target, *, stored: Stored) -> Answer | None:
 
 
 def _export_lines(path: str, stored: Stored) -> Answer | None:
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         (made,) = memory.export_memories("jsonl")
     if path == STDIN:
         sys.stdout.buffer.write(made.data)
         sys.stdout.buffer.flush()
         return None
     _write(Path(path), made.data)
-    many = counted(made.memories, "memory", "memories")
+    many = counted(made.memories, "memory")
     return Answer({"path": path, "memories": made.memories}, f"{many} → {path}")
 
 
@@ -86,7 +86,7 @@ def _export_folder(folder: Path, stored: Stored) -> Answer:
 
     done: Counter[str] = Counter()
     written = set()
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         files = memory.export_memories("markdown", there=there)
     for each in files:
         done[each.stands] += 1
@@ -101,7 +101,7 @@ def _export_folder(folder: Path, stored: Stored) -> Answer:
     lines = ["There is no memory to write yet; `ireneo remember` and `ireneo learn` make some."]
     if done:
         parts = ", ".join(f"{done[name]:,} {word}" for name, word in words.items() if done[name])
-        lines = [f"{counted(done.total(), 'memory', 'memories')} → {folder}: {parts}"]
+        lines = [f"{counted(done.total(), 'memory')} → {folder}: {parts}"]
         more = ", …" if len(others) > 1 else ""
         lines += [f"{counted(len(others), 'file')} there without a stored memory: {others[0]}{more}"] if others else []
     return Answer(data | {"others": others}, lines, failed=bool(done["edited"]))
@@ -205,7 +205,7 @@ def import_logs(
         _import_memories(memories, path, space, tally, keep_secrets)
     if found:
         with (
-            writing(path, space, keep_secrets=keep_secrets) as memory,
+            open_memory(path, space, keep_secrets=keep_secrets) as memory,
             ReadingBar(sum(each.size for each in found)) as bar,
         ):
             # Logs of one session are imported together, since each continues those before it.
@@ -248,7 +248,7 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
                 yield MemoryFile(path=file.label, data=file.read())
 
     def import_into(path: Database, files: Sequence[str]) -> MemoriesImported:
-        with writing(path, space, keep_secrets=keep_secrets) as memory:
+        with open_memory(path, space, keep_secrets=keep_secrets) as memory:
             return memory.import_memories(read(files))
 
     faults: list[MemoryFault] = []
@@ -270,7 +270,7 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
         words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"))
         parts = ", ".join(f"{number:,} {word}" for number, word in (*words, (done.known, "known already")) if number)
         if not tally.quiet:
-            echo(f"{counted(done.memories, 'memory', 'memories')} → {shown(path)}{f': {parts}' if parts else ''}")
+            echo(f"{counted(done.memories, 'memory')} → {shown(path)}{f': {parts}' if parts else ''}")
 
 
 def _import_together(

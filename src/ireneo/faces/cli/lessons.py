@@ -36,8 +36,8 @@ from ireneo.faces.cli.options import (
     Stored,
     argument,
     flag,
+    open_existing,
     option,
-    reading,
     session_named,
 )
 from ireneo.faces.cli.output import (
@@ -312,7 +312,7 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
     since = day_start(exporting.since)
     if exporting.diff and (exporting.export is None or as_json):
         raise BadInput("--diff shows what --export would change; name the file with --export, and leave --json out.")
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         project = which.project
         if project is None and exporting.export is not None:
             project = _project_of(memory, exporting)
@@ -413,7 +413,7 @@ def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, store
     if not tool:
         raise BadInput("Name the tool to be called: `ireneo check Bash 'make test'`.")
     given = read_arguments(arguments)
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         session = session_named(memory, about.session).id if about.session else None
         found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
         runs = memory.runs() if found is None else ()
@@ -468,7 +468,7 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
     from ireneo.faces.report import ReportMaterial, page
 
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),

@@ -31,13 +31,13 @@ from ireneo.faces.cli.options import (
     argument,
     flag,
     memories_begun,
+    open_existing,
+    open_memory,
     option,
     project_meant,
-    reading,
     session_asked,
     tokens,
     tried,
-    writing,
 )
 from ireneo.faces.cli.output import (
     Answer,
@@ -231,7 +231,7 @@ def recall(
             warn(found.note)
         return found
 
-    with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
+    with open_memory(existing(stored.db), stored.space, embedder=embedder) as memory:
         _embed_missing(memory)
         for question in _questions(each) if each else ():
             answers = [recalled_answer(one) for one in find(memory, question)] if question else []
@@ -324,7 +324,7 @@ def history(
     from ireneo.faces.cli.screens.lists import show_history
 
     held, known = day_end(at), day_end(believed)
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
         hint = "" if facts else scoped.hint(memory)
         naming = "" if facts else _naming(memory, subject, scoped)
@@ -377,7 +377,7 @@ def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
     """
     from ireneo.faces.cli.screens.lists import show_archived, show_fading
 
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         if past:
             away = memory.archived(limit)
             data = [picked(each, "id kind text archived_at archived_why") for each in away]
@@ -389,9 +389,9 @@ def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
 
 def restore(ids: Ids, *, stored: Stored) -> Answer:
     """Bring archived memories back."""
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         back = memory.restore(ids)
-    lines = [f"{counted(len(back), 'memory', 'memories')} restored."]
+    lines = [f"{counted(len(back), 'memory')} restored."]
     return Answer([each.id for each in back], [*lines, *(f"{short(each.id)}  {one_line(each.text)}" for each in back)])
 
 
@@ -419,7 +419,7 @@ def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
     """
     from ireneo.faces.cli.screens.lists import show_memories
 
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         found = memory.memories(
             kind=cast("Kind | None", choice.kind),
             subject=choice.subject,
@@ -478,7 +478,7 @@ def update(
     if wording.no_labels and wording.label:
         raise BadInput("--label gives it labels and --no-labels takes them away; give one of them.")
     project = GENERAL if wording.general else wording.project and project_meant(wording.project)
-    with writing(existing(stored.db), stored.space, keep_secrets=keep_secrets) as memory:
+    with open_memory(existing(stored.db), stored.space, keep_secrets=keep_secrets) as memory:
         done = memory.update(
             id,
             text=text,
@@ -508,9 +508,9 @@ def merge(
 
     The first one stays, with the evidence for all of them; the others are superseded.
     """
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         done = memory.merge(ids, text=text)
-    return _changed(done, f"Merged {counted(len(ids), 'memory', 'memories')} into")
+    return _changed(done, f"Merged {counted(len(ids), 'memory')} into")
 
 
 def _changed(done: Record, did: str) -> Answer:
@@ -532,10 +532,10 @@ def delete(
     With what was drawn from them alone, from every byte of the database. The messages that said so stay and are shown;
     --source deletes them as well. It asks first.
     """
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         done = memory.delete(ids, preview=True)
         if not preview:
-            meant = counted(len(done.memories), "memory", "memories")
+            meant = counted(len(done.memories), "memory")
             meant += f" and {counted(len(done.sources), 'message')}" if source and done.sources else ""
             texts = "; ".join(one_line(each.text) for each in done.memories)
             if not yes and not confirm(f"Delete {meant} for good: {texts}?", what=meant):
@@ -549,7 +549,7 @@ def delete(
 
 def _deleted(done: Deleted) -> list[str]:
     did = "Would be deleted" if done.preview else "Deleted"
-    lines = [f"{did}: {counted(len(done.memories), 'memory', 'memories')}."]
+    lines = [f"{did}: {counted(len(done.memories), 'memory')}."]
     lines += [f"{short(each.id)}  {one_line(each.text)}" for each in done.memories]
     if done.sources:
         stay = "say so" if done.preview else "say so and stay"

@@ -296,12 +296,12 @@ LISTED = 5
 """The most sessions or projects that a message names."""
 
 
-def reading(stored: Stored) -> Memory:
+def open_existing(stored: Stored) -> Memory:
     """Open an existing database."""
-    return writing(existing(stored.db), stored.space)
+    return open_memory(existing(stored.db), stored.space)
 
 
-def writing(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
+def open_memory(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
     """Open the database at `path`, which is created if needed."""
     # Imported when used: a command that only reads a file needs no database.
     from ireneo import sync
@@ -313,9 +313,9 @@ def writing(path: Database, space: str, *, embedder: str | None = None, keep_sec
 def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
     """Do `work` on the memory at `path`, after a trial in memory where that would create the database."""
     if not is_there(path):
-        with writing(TRIAL, space, keep_secrets=keep_secrets) as memory:
+        with open_memory(TRIAL, space, keep_secrets=keep_secrets) as memory:
             work(memory)
-    with writing(path, space, keep_secrets=keep_secrets) as memory:
+    with open_memory(path, space, keep_secrets=keep_secrets) as memory:
         return work(memory)
 
 
@@ -335,9 +335,9 @@ def embedder_named(given: str | None) -> str | None:
 
 
 @contextmanager
-def session_in(stored: Stored, name: str) -> Iterator[Session]:
+def open_session(stored: Stored, name: str) -> Iterator[Session]:
     """Open a session of an existing database by its name."""
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         yield session_named(memory, name)
 
 

@@ -49,7 +49,8 @@ def short(id: str) -> str:
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the singular or the plural."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    regular = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural or regular}"
 
 
 def share(part: float) -> str:
@@ -243,6 +244,13 @@ def show_labelled(screen: Console, label: str, text: Text, *, width: int) -> Non
         line.rstrip()
         head = (MARGIN + label if number == 0 else "").ljust(width)
         screen.print(Text.assemble((head, "dim"), line), no_wrap=True, crop=False, overflow="ignore")
+
+
+def show_title(screen: Console, title: str) -> None:
+    """Print a title between empty lines, cut to one line."""
+    screen.print()
+    screen.print(Text(f"{MARGIN}{title}", style="bold"), overflow="ellipsis", no_wrap=True)
+    screen.print()
 
 
 def write(screen: Console, text: str, style: str = "") -> None:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from msgspec import Struct
-from rich.text import Text
 
 from ireneo.errors import BadInput
 from ireneo.faces.cli.lessons import lesson_answer
-from ireneo.faces.cli.options import AsJson, Stored, flag, option, reading
-from ireneo.faces.cli.output import Answer, console, counted, echo, is_interactive, one_line, short
+from ireneo.faces.cli.options import AsJson, Stored, flag, open_existing, option
+from ireneo.faces.cli.output import Answer, console, counted, echo, is_interactive, one_line, short, write
 from ireneo.plumbing import said_once
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def review(
     counts, given = ReviewCounts(), [*_given(word)]
     if not given and not as_json and not is_interactive():
         raise BadInput("There is nobody to ask; give --keep ID, --drop ID or --edit ID --text WORDS.")
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         done = [_apply(memory, counts, id, verdict, text, word.reason) for id, verdict, text in given]
         if given:
             answers = [{"id": each.id, "state": each.state, "text": each.text} for each in done]
@@ -123,21 +122,17 @@ def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> N
 
 def _show(lesson: Lesson, number: int, of: int) -> None:
     screen = console()
-
-    def write(text: str, style: str = "") -> None:
-        screen.print(Text(text, style=style), soft_wrap=True)
-
     about = [f"{number} of {of}", one_line(lesson.project) or "any project"]
     about += ["ruling" if lesson.is_ruling else lesson.category]
     about += [each for each in (lesson.standing, lesson.reviewed, short(lesson.id)) if each]
     screen.print()
-    write(f"  {' · '.join(about)}", "dim")
-    write(f"  {one_line(lesson.lesson)}", "bold")
+    write(screen, f"  {' · '.join(about)}", "dim")
+    write(screen, f"  {one_line(lesson.lesson)}", "bold")
     for cited in lesson.sources[:4]:
-        write(f"      {short(cited.session)}  {one_line(cited.quote)}", "dim")
+        write(screen, f"      {short(cited.session)}  {one_line(cited.quote)}", "dim")
     for objection in lesson.against:
-        write(f"      {one_line(objection)}", "dim")
-    write("  k keep   e edit   d drop   s later   q quit")
+        write(screen, f"      {one_line(objection)}", "dim")
+    write(screen, "  k keep   e edit   d drop   s later   q quit")
 
 
 def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"] | None:

@@ -16,9 +16,9 @@ from ireneo.faces.cli.options import (
     Stored,
     argument,
     memories_begun,
+    open_existing,
+    open_session,
     option,
-    reading,
-    session_in,
     session_named,
     sessions_begun,
     title_of,
@@ -35,7 +35,7 @@ def sessions(*, stored: Stored) -> Answer:
     """List sessions, the most recently used first."""
     from ireneo.faces.cli.screens.lists import show_sessions
 
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         infos = memory.sessions()
     data = [
         {"id": info.key.session} | picked(info, "project source messages tokens first_at last_at") for info in infos
@@ -61,7 +61,7 @@ def tree(session: SessionName, preset: Preset = None, viewpoint: Remembering = "
     """
     from ireneo.faces.cli.screens.tree import show_tree
 
-    with waiting("Reading …"), session_in(stored, session) as named:
+    with waiting("Reading …"), open_session(stored, session) as named:
         title, found = title_of(named), named.tree(preset, viewpoint)
     title = f"{title} · as {viewpoint}" if viewpoint else title
     names = "session branch preset head messages tokens live behind nodes branches threads"
@@ -78,7 +78,7 @@ def rewind(session: SessionName, to: Place, *, stored: Stored) -> Answer:
 
     Later messages stay in the log, and out of every context.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         named.rewind(to)
         return _head_of(named)
 
@@ -88,7 +88,7 @@ def fork(session: SessionName, name: NewBranch, at: At = None, *, stored: Stored
 
     Look at it as SESSION@NAME.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         return _head_of(named.fork(name, at=at))
 
 
@@ -118,7 +118,7 @@ def pin(session: SessionName, text: RuleText, *, stored: Stored) -> Answer:
 
     Word for word, from the session's head on, until it is released.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.pin(text)
     return _annotated(named, made, f"Pinned in {title_of(named)} as {short(made.id)}: {made.text}")
 
@@ -128,7 +128,7 @@ def release(session: SessionName, pin: PinNamed, *, stored: Stored) -> Answer:
 
     Works for pins found in the messages as well as for those set by hand.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.release(pin)
     return _annotated(named, made, f"Released in {title_of(named)}: {made.text}")
 
@@ -138,7 +138,7 @@ def dispute(session: SessionName, id: Block, reason: Reason, claim: Claim = "", 
 
     It is shown as disputed until a model has written it again from its messages, with the reason in view.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.dispute(id, reason, claim=claim)
     what = f"“{claim}” in {short(id)}" if claim else short(id)
     until = "until a model has written it again (`ireneo summarise`)."
@@ -158,7 +158,7 @@ def pins(session: SessionName, *, stored: Stored) -> Answer:
     """
     from ireneo.faces.cli.screens.lists import show_pins
 
-    with waiting("Reading …"), session_in(stored, session) as named:
+    with waiting("Reading …"), open_session(stored, session) as named:
         title, found = title_of(named), [_pin(named, each) for each in named.pins()]
     return Answer(found, lambda: show_pins(found, title))
 
@@ -213,7 +213,7 @@ def expand(
     from ireneo.faces.cli.screens.opened import show
 
     if file is None:
-        with waiting("Reading …"), reading(stored) as memory:
+        with waiting("Reading …"), open_existing(stored) as memory:
             within = session_named(memory, session).id if session else ""
             opened = memory.lookup(id, session=within, viewpoint=viewpoint)
     elif viewpoint:
@@ -270,7 +270,7 @@ def edit(session: SessionName, id: StoryBlock, text: StoryText, *, stored: Store
 
     Your words replace all others, until the summary is disputed.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made, title = named.edit(id, text), title_of(named)
     data = {"id": made.id, "summary": id, "text": made.text, "first": made.since, "last": made.at_position}
     place = f"messages {made.since + 1:,} to {made.at_position + 1:,}"
@@ -298,7 +298,7 @@ def list_threads(
     session: SessionName, resolved: Resolved = False, viewpoint: Knowing = "", *, stored: Stored
 ) -> Answer:
     """List the fixed facts of a story, and its open threads."""
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
     none = f"No thread is open in {title}; they are found with its summaries, which `ireneo work` writes."
     return Answer([picked(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
@@ -326,7 +326,7 @@ def add_thread(
 ) -> Answer:
     """Add a thread: every context shows it until it is resolved."""
     names = [name.strip() for name in known_to.split(",") if name.strip()]
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.add_thread(kind, text, who=who, whom=whom, known_to=names)
         title = title_of(named)
     return Answer(picked(made, _THREAD), f"Added to {title} as {short(made.id)}: {made.text}")
@@ -341,13 +341,13 @@ def edit_thread(
     session: SessionName, thread: ThreadNamed, text: NewThreadText, who: Who = "", whom: Whom = "", *, stored: Stored
 ) -> Answer:
     """Reword a thread, or a fixed fact."""
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.edit_thread(thread, text, who=who, whom=whom)
     return Answer(picked(made, _THREAD), f"{short(made.id)} now reads: {made.text}")
 
 
 def resolve_thread(session: SessionName, thread: ThreadNamed, how: How = "", *, stored: Stored) -> Answer:
     """Say that a thread has ended, or that a fact no longer holds."""
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         made = named.resolve_thread(thread, how)
     return Answer(picked(made, _THREAD), f"Resolved {short(made.id)}: {made.text}")

@@ -22,9 +22,9 @@ from ireneo.faces.cli.options import (
     argument,
     flag,
     memories_begun,
+    open_existing,
+    open_session,
     option,
-    reading,
-    session_in,
     session_named,
     sessions_begun,
 )
@@ -90,8 +90,8 @@ def copy(source: From, target: Into, space: OfSpaces = None) -> Answer:
     copied = [
         counted(tally.sessions, "session"),
         counted(tally.messages, "message"),
-        counted(tally.summaries, "summary", "summaries"),
-        counted(tally.memories, "memory", "memories"),
+        counted(tally.summaries, "summary"),
+        counted(tally.memories, "memory"),
         counted(tally.runs, "run"),
     ]
     return Answer(tally, f"{', '.join(copied)} → {shown(other)}: the same on both sides")
@@ -126,15 +126,15 @@ ForSecrets = Annotated[
         "else, down to the bytes of the file.",
     ),
 ]
-_THINGS = {
-    "messages": ("message", "messages"),
+_THINGS: dict[str, tuple[str, ...]] = {
+    "messages": ("message",),
     "payloads": ("message's payload", "messages' payloads"),
-    "summaries": ("summary", "summaries"),
-    "notes": ("note", "notes"),
-    "names": ("name", "names"),
+    "summaries": ("summary",),
+    "notes": ("note",),
+    "names": ("name",),
     "leases": ("error of work that failed", "errors of work that failed"),
-    "memories": ("memory", "memories"),
-    "scratchpads": ("scratchpad", "scratchpads"),
+    "memories": ("memory",),
+    "scratchpads": ("scratchpad",),
     "runs": ("run or what it showed", "runs and what they showed"),
     "files": ("name of a file", "names of files"),
 }
@@ -150,7 +150,7 @@ def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = F
     if secrets and quick:
         raise BadInput("--quick leaves out checks that --secrets does not make; give one of them.")
     looked: Secrets | None = None
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         infos = memory.sessions()
         messages = sum(info.messages for info in infos)
         # The file is checked before the first message, which takes an unknown time.
@@ -184,11 +184,8 @@ def _secrets_found(looked: Secrets) -> list[Finding]:
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in each.kinds.items())
         many = counted(sum(each.kinds.values()), "secret")
         text = f"{counted(each.things, *_THINGS[each.where])} with {many}: {kinds}"
-        advice = (
-            "Removed."
-            if looked.repaired
-            else "`ireneo doctor --secrets --repair` removes them; later messages get new ids."
-        )
+        remedy = "`ireneo doctor --secrets --repair` removes them; later messages get new ids."
+        advice = "Removed." if looked.repaired else remedy
         found.append(Finding(kind="fault", session=each.session, text=text, repaired=looked.repaired, advice=advice))
     if not looked.complete:
         text = "Bytes of what was removed, or forgotten before, may still be in the file."
@@ -241,11 +238,11 @@ def forget(
         raise BadInput("Say what to forget with one of --subject, --session, --message, --memory and --everything.")
     ((what, name),) = named.items()
     if what == "session":
-        with reading(stored) as memory, suppress(SessionNotFound):
+        with open_existing(stored) as memory, suppress(SessionNotFound):
             # A session that is not stored may still be named by lessons.
             name = session_named(memory, name).id
     target = {"space" if what == "everything" else what: name}
-    with waiting("Looking for what would be deleted …"), reading(stored) as memory:
+    with waiting("Looking for what would be deleted …"), open_existing(stored) as memory:
         before = memory.forget(**target, preview=True)
         taken = list(dict.fromkeys(each.id for each in before.also)) if "all" in (also or ()) else list(also or ())
         before = memory.forget(**target, also=taken, preview=True) if taken else before
@@ -258,7 +255,7 @@ def forget(
             echo(f"  {short(each.id)}  {quoted}({one_line(each.why)})")
     if not yes and not preview and (more := _asked_also(before)):
         taken += more
-        with reading(stored) as memory:
+        with open_existing(stored) as memory:
             before = memory.forget(**target, also=taken, preview=True)
         _show_going(before, name)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
@@ -270,7 +267,7 @@ def forget(
     question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}{note}?"
     if not yes and not confirm(question, what=meant):
         raise typer.Exit(1)
-    with waiting("Deleting …"), reading(stored) as memory:
+    with waiting("Deleting …"), open_existing(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
     return Answer(done, one_line(_forgotten(done, meant)), failed=not done.complete)
 
@@ -302,24 +299,24 @@ def _forgotten(receipt: ErasureReceipt, meant: str) -> str:
     return f"Forgotten, {meant}: {listed}, at {local_time(receipt.at)}.{left} {receipt.note}"
 
 
-_GONE = (
-    ("sessions", "session", None),
-    ("messages", "message", None),
-    ("summaries", "summary", "summaries"),
-    ("notes", "note", None),
-    ("memories", "memory", "memories"),
-    ("pads", "scratchpad", None),
-    ("runs", "run", None),
-    ("observations", "observation", None),
-    ("files", "file learned from", "files learned from"),
-)
+_GONE = {
+    "sessions": ("session",),
+    "messages": ("message",),
+    "summaries": ("summary",),
+    "notes": ("note",),
+    "memories": ("memory",),
+    "pads": ("scratchpad",),
+    "runs": ("run",),
+    "observations": ("observation",),
+    "files": ("file learned from", "files learned from"),
+}
 
 
 def _listed(receipt: ErasureReceipt) -> str:
     gone = receipt.what
-    parts = [counted(number, noun, plural) for name, noun, plural in _GONE if (number := getattr(gone, name))]
+    parts = [counted(number, *noun) for name, noun in _GONE.items() if (number := getattr(gone, name))]
     if gone.lessened:
-        parts.append(f"{counted(gone.lessened, 'memory', 'memories')} without some of their evidence")
+        parts.append(f"{counted(gone.lessened, 'memory')} without some of their evidence")
     return ", ".join(parts)
 
 
@@ -331,11 +328,11 @@ def prune(session: SessionName, branch: Branch = "", yes: Yes = False, *, stored
 
     Messages that a rewind left behind, and what was derived from them, for good. It asks first.
     """
-    with session_in(stored, session) as named:
+    with open_session(stored, session) as named:
         title, due = named.id, named.prune(branch, dry_run=True)
     if not yes and (due.messages or branch) and not confirm(_prune_question(title, branch, due), what="messages"):
         raise typer.Exit(1)
-    with waiting("Deleting …"), session_in(stored, title) as named:
+    with waiting("Deleting …"), open_session(stored, title) as named:
         done = named.prune(branch)
     data = {"session": title, "dropped": branch or None} | picked(done, "messages tokens summaries")
     return Answer(data, _pruned(title, branch, done))
@@ -354,6 +351,6 @@ def _pruned(title: str, branch: str, done: Pruned) -> str:
     if not done.messages:
         return f"{dropped}Some branch leads to every message of {title}; nothing was deleted."
     what = f"{counted(done.messages, 'message')} ({done.tokens:,} tokens)"
-    made = f" and {counted(done.summaries, 'summary', 'summaries')}" if done.summaries else ""
+    made = f" and {counted(done.summaries, 'summary')}" if done.summaries else ""
     verb = "was" if done.messages == 1 and not made else "were"
     return f"{dropped}{what}{made} {verb} deleted from {title}."

@@ -29,9 +29,9 @@ from ireneo.faces.cli.options import (
     embedder_named,
     flag,
     keeps_secrets,
+    open_existing,
+    open_session,
     option,
-    reading,
-    session_in,
     session_named,
     title_of,
 )
@@ -252,16 +252,16 @@ def _summed_up(tally: WorkReport) -> str:
         return "Nothing was due.\n"
     spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
     parts = (
-        (tally.summaries, "summary", "summaries", "made without a model"),
-        (tally.texts, "text", None, f"written by a model ({spent})"),
-        (tally.taken_over, "piece", None, "of work taken over from another writer"),
-        (tally.memories, "memory", "memories", "made or changed"),
-        (tally.archived, "memory", "memories", "archived"),
-        (tally.vectors, "vector", None, "made"),
-        (tally.episodes, "episode", None, "looked back on"),
-        (tally.failed, "piece", None, "of work failed, and will be tried again"),
+        (tally.summaries, "summary", "made without a model"),
+        (tally.texts, "text", f"written by a model ({spent})"),
+        (tally.taken_over, "piece", "of work taken over from another writer"),
+        (tally.memories, "memory", "made or changed"),
+        (tally.archived, "memory", "archived"),
+        (tally.vectors, "vector", "made"),
+        (tally.episodes, "episode", "looked back on"),
+        (tally.failed, "piece", "of work failed, and will be tried again"),
     )
-    return "; ".join(f"{counted(number, one, many)} {did}" for number, one, many, did in parts if number) + ".\n"
+    return "; ".join(f"{counted(number, noun)} {did}" for number, noun, did in parts if number) + ".\n"
 
 
 def _where(made: Counter[str], stored: Stored) -> str:
@@ -269,7 +269,7 @@ def _where(made: Counter[str], stored: Stored) -> str:
     here = Scoped().name
     if here is None or not made:
         return ""
-    with reading(stored) as memory:
+    with open_existing(stored) as memory:
         projects = {each.key.session: each.project or "" for each in memory.sessions()}
     many: Counter[str] = Counter()
     for session, number in made.items():
@@ -283,7 +283,7 @@ def _where(made: Counter[str], stored: Stored) -> str:
 
 
 class SummariseOutcome(Struct, frozen=True, kw_only=True):
-    """What became of the summaries that were due."""
+    """The summaries of a context that a model was asked for."""
 
     title: str
     due: int
@@ -349,7 +349,7 @@ def notes(session: SessionName, take: Take = None, preset: Preset = None, *, sto
     Prints what to ask it at the end of its conversation. With --take: stores what its messages confirm of the answer.
     """
     reply = None if take is None else _read(take)
-    with waiting("Reading …"), session_in(stored, session) as named:
+    with waiting("Reading …"), open_session(stored, session) as named:
         if reply is None:
             request = named.notes_request(preset=preset)
             return Answer({"session": named.id, "request": request}, plain(f"{request.rstrip()}\n"))

@@ -19,7 +19,7 @@ from ireneo.faces.cli.context import Cut, cut_stored, show_cut
 from ireneo.faces.cli.files import search
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, learn_from, lessons, tally_lines
-from ireneo.faces.cli.options import AUTO, Stored, reading
+from ireneo.faces.cli.options import AUTO, Stored, open_existing
 from ireneo.faces.cli.output import console, counted, echo, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
 from ireneo.types import LearnedRun
@@ -233,7 +233,7 @@ def _open(stage: Stage, cut: Cut) -> None:
 
 
 def _go_back(stage: Stage, cut: Cut) -> None:
-    with reading(HERE) as memory:
+    with open_existing(HERE) as memory:
         to = _before_the_dead_end(memory)
     stage.step(
         "Go back",
@@ -265,7 +265,7 @@ def _learn(stage: Stage) -> None:
     stage.command(f"ireneo learn {RUN}")
     tally = LearningTally()
     found = list(search([RUN], AUTO, tally))
-    with reading(HERE) as memory:
+    with open_existing(HERE) as memory:
         learn_from(memory, found, tally)
     for line in tally_lines(tally, Path(DATABASE)):
         echo(line)
@@ -281,7 +281,7 @@ def _second_run(stage: Stage) -> None:
         "Another day, another task, an agent that knows nothing of the first. It is played from a script, but it asks "
         "before each call, and the answers are the memory's: `memory.check(tool, arguments)`.",
     )
-    with reading(HERE) as memory:
+    with open_existing(HERE) as memory:
         played, first = play_second(memory, stage), _first_run(memory)
     end = f"failed {counted(played.failed, 'time')}" if played.failed else "did not fail"
     second = f"was warned, and {end}" if played.stopped else f"{end}, and nobody warned it"
@@ -311,7 +311,7 @@ def _point_on(stage: Stage) -> None:
 
 
 def _context(budget: int, named: str = SESSION) -> Cut:
-    with reading(HERE) as memory:
+    with open_existing(HERE) as memory:
         return cut_stored(memory, named, budget)
 
 

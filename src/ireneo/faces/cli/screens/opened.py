@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
+from ireneo.faces.cli.context import KEPT, LEVELS, LIVE, MASKED, STORY, WORDS
 from ireneo.faces.cli.output import (
     Column,
     console,
@@ -22,6 +22,7 @@ from ireneo.faces.cli.output import (
     short,
     show_columns,
     show_labelled,
+    show_title,
     write,
 )
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 """The most lines of one message among several; a single one is shown whole."""
 _ROLE_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
-_LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
 
 
 def show(opened: LookupResult) -> None:
@@ -107,7 +107,7 @@ def _show_expanded(screen: Console, opened: ireneo.Expanded, session: str) -> No
     if block is not None:
         size = f"{counted(block.messages, 'message')}, {block.source_tokens:,} tokens"
         screen.print()
-        write(screen, f"  {_LEVELS[block.level].name} {short(block.id)} · {size} · {session}", "bold")
+        write(screen, f"  {LEVELS[block.level].name} {short(block.id)} · {size} · {session}", "bold")
         if who := _written_by(block):
             write(screen, f"  {printable(who)}", "dim")
     screen.print()
@@ -211,9 +211,7 @@ _COLUMNS = (
 def show_written(done: Sequence[ireneo.WorkResult], *, due: int, budget: int, title: str) -> None:
     """Show a row for each summary, why some differ from the model's text, and what it cost."""
     screen = console()
-    screen.print()
-    screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
-    screen.print()
+    show_title(screen, title)
     if not due:
         write(screen, f"  Nothing is due: a context of {budget:,} tokens shows no block that a model has yet to write.")
         screen.print()
@@ -232,7 +230,7 @@ def show_written(done: Sequence[ireneo.WorkResult], *, due: int, budget: int, ti
 
 
 def _row(each: ireneo.WorkResult) -> list[Text]:
-    tier = _LEVELS[each.level]
+    tier = LEVELS[each.level]
     first, last = each.first_position + 1, each.last_position + 1
     answered = each.did != "failed"
     return [

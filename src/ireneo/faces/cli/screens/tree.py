@@ -171,7 +171,7 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
         return
     tokens = sum(node.tokens for node in shown)
     covered = sum(node.messages for node in shown)
-    yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
+    yield f"{counted(len(shown), 'summary')} ({tokens:,} tokens) for {counted(covered, 'message')}"
     if any(node.level == "story" and not node.model for node in shown):
         # Rules choose sentences of a story for each context anew; here stand as many as a reader wants.
         yield "  in short; a context tells them in the room it has"
