@@ -135,14 +135,14 @@ class LogFile:
 
     @property
     def size(self) -> int:
-        """Its size in bytes on disk."""
+        """The size of the file on disk, in bytes."""
         here = self._raw.tell()
         size = self._raw.seek(0, io.SEEK_END)
         self._raw.seek(here)
         return size
 
     def sample(self) -> bytes:
-        """Its beginning; `lines` still starts there. Raises BadInput if it can't be unpacked."""
+        """The beginning of the file, which `lines` yields again. Raises BadInput if it can't be unpacked."""
         sample = b""
         try:
             # In pieces, so that the part before the damage of an archive is read.
@@ -165,7 +165,7 @@ class LogFile:
             self.damage = f"the archive breaks off ({fault}); what stands before that was kept."
 
     def read(self) -> bytes:
-        """Its whole content, unpacked. Raises BadInput."""
+        """The whole content of the file, unpacked. Raises BadInput."""
         try:
             return self._stream.read()
         except _DAMAGES as fault:

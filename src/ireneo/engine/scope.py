@@ -1,7 +1,8 @@
-"""What of a space may be seen: by project, session, branch and character, and without what a rewind undid.
+"""What a query may see of a space: by project, session, branch and character, and without what a rewind undid.
 
-A message is judged by its place and by who heard it, before its words count. A memory is judged by its evidence: pieces
-that may not be seen count neither for nor against it, and the memory is settled from the rest.
+Whether a message may be seen depends on its place and on who heard it, and is decided before its words are looked at.
+Whether a memory may be seen depends on its evidence: pieces that may not be seen count neither for nor against it, and
+the memory is settled from the other pieces.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     session: str | None = None
     """Only what comes from this session."""
     branch: str | None = None
-    """Only what lies on the path to the head of this branch of the session."""
+    """Only messages on the path to the head of this branch of the session, and memories from them."""
 
     def __post_init__(self) -> None:
         """Raise BadInput for invalid limits."""
@@ -112,10 +113,9 @@ DEEPEST = 4
 
 
 def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
-    """The projects of which something may be seen from `project`; None for all.
+    """The projects that a query in `project` may see; None for all.
 
-    These are its own and what is marked as general, and what belongs to no project unless another project is known that
-    it may come from.
+    These are the project itself and "*" (general), and also "" (no project) if the space knows no other project.
     """
     if project is None:
         return None
@@ -124,7 +124,7 @@ def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset
 
 
 def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
-    """Whether something of `projects` may be seen; nothing of any project counts as of the project ""."""
+    """Whether something that belongs to `projects` may be seen; an empty collection counts as the project ""."""
     return opened is None or not opened.isdisjoint(projects or {""})
 
 
@@ -241,11 +241,11 @@ class Scope:
         return self.tx.search.of_projects(self.space, documents, self._open)
 
     def visible(self, records: Sequence[Record]) -> list[Record]:
-        """The memories as they are seen from here, without those that may not be."""
+        """The memories that may be seen, settled from the evidence that may be seen."""
         return [each for each in self.seen(records) if each is not None]
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
-        """The memories as they are seen from here, in their order; None for one that may not be."""
+        """The memories settled from the evidence that may be seen, in order; None for a memory that may not be seen."""
         if not self._narrows:
             return list(records)
         judged = self._visible_evidence(records)
@@ -274,7 +274,7 @@ class Scope:
         return self._settled(record)
 
     def _partial_episode(self, record: Record) -> Record | None:
-        """A story episode reduced to the sentences that may be known; None without any."""
+        """Reduce an episode of a story to the sentences that the character heard; None if there are none."""
         told = [self._sentences_heard(record, piece) for piece in record.evidence if piece.summaries]
         return next((each for each in told if each is not None), None)
 
@@ -292,7 +292,7 @@ class Scope:
         return replace(record, text=text, evidence=(kept,), seen=1, changes=())
 
     def with_visible_evidence(self, records: Sequence[Record]) -> list[Record]:
-        """The memories with only the evidence that may be seen, not settled; those without any are left out."""
+        """The memories with only the evidence that may be seen, not settled; memories without any are left out."""
         judged = self._visible_evidence(records)
         kept = [_with_visible(each, judged[each.id], each.id in self._apart) for each in records]
         told = [each for each in kept if each is not None]
@@ -445,9 +445,9 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
 
 
 def _with_visible(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
-    """A memory with the pieces that may be seen, not settled; None if none of them supports it.
+    """A memory with only the evidence that may be seen, not settled; None if none of this evidence supports it.
 
-    `apart`: some pieces were not heard or are on other branches, rather than of another project.
+    `apart`: some of the other evidence was not heard or is on other branches, and is not just of another project.
     """
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):

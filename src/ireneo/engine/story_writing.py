@@ -1,4 +1,4 @@
-"""Stories written by a model: what it is shown of a stretch, and the summary that is made of its reply."""
+"""Stories told by a model: the prompt for a stretch, and the summary that is made of the reply."""
 
 from __future__ import annotations
 
@@ -67,32 +67,32 @@ from ireneo.prompts.replies import (
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Writing
 
 ASKED_WORDS = (250, 400, 600, 800)
-"""Words that a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
-what is worth least of it."""
+"""How many words a text may have, by its depth: a text that covers more may say more, and narrow contexts leave out its
+least worthy sentences."""
 CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 5.65, 3.9
-"""Of an account that is full of names."""
+"""Typical values for prose that is full of names."""
 OVERVIEW_SPARE = 1.02
-"""An overview is asked for in so many times its room, and loses what is worth least, so that the room is filled."""
+"""An overview is asked for slightly longer than its room: its least worthy sentences are cut, so that it fills it."""
 OVERVIEW_TOKENS = 1.5
-"""What its reply may cost, in tokens for each of its room: brackets, names, and a text that came out too long."""
+"""The tokens that a reply with an overview may cost per token of its room: it has names and brackets besides."""
 MAX_OVERVIEW = 1.5
-"""An overview is cut where it has more than so many times the words that it was asked for."""
+"""An overview is cut to this many times the words that were asked for."""
 FEW_FAULTS = 0.05
-"""An overview isn't asked for a second time where no more than this share of it is struck."""
+"""The share of an overview that may be struck before the model is asked a second time."""
 BEFORE_TOKENS = 700
-"""What is shown of the summary before, which tells who is who."""
+"""Tokens of the summary before, which tells who is who."""
 THREADS_TOKENS = 2_500
-"""What is shown of the open threads; those beyond stay open."""
+"""Tokens of the open threads; threads that don't fit stay open."""
 KNOWN_TOKENS = 600
-"""What is shown of the names of all that came before."""
+"""Tokens of the names from earlier summaries."""
 KNOWN_NAMES = 300
 NAMES_SHOWN = 12
 TEXT_TOKENS = 900
-"""What each text may cost of a reply that has several."""
+"""The tokens that one text may cost in a reply with several."""
 WINDOW_TOKENS = 100_000
-"""What a summariser can read at a time, unless a policy says otherwise."""
+"""The context window of a model, unless a policy says otherwise."""
 MIN_ROOM = 1_000
-"""However narrow the window, so much of the story is shown."""
+"""The least tokens of the story in a prompt, however narrow the window."""
 NOTHING = "(nothing)"
 
 _LABELS = {"assistant": "assistant", "user": "user", "system": "setting", "tool": "tool"}
@@ -105,49 +105,49 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     offline: Summary
     """The canonical summary of the stretch, as the structure gives it."""
     messages: tuple[Message, ...] = ()
-    """Those that it is written from; none where it is written from `parts` alone."""
+    """The messages that the text is written from; none where it is written from `parts` alone."""
     parts: tuple[Summary, ...] = ()
-    """The best texts of the summaries that it is written from, in order; none where it is written from messages."""
+    """The best texts of the summaries that the text is written from, in order; none where that are messages alone."""
     before: Summary | None = None
-    """What stands just before it: shown to the model as known, and evidence for nothing."""
+    """The summary just before the stretch: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()
-    """The threads that are open at its beginning."""
+    """The threads that are open where the stretch begins."""
     known: tuple[str, ...] = ()
-    """The names of all that stands before it, the weightiest first."""
+    """The names in all summaries before the stretch, those of most weight first."""
     aside: tuple[Message, ...] = ()
-    """Earlier messages that the model is shown with it, to tell them apart: evidence for names alone."""
+    """Messages of other stretches that the same prompt shows: they are evidence for names alone."""
     played: tuple[tuple[str, str], ...] = ()
     """Authors, each with the character that they play."""
     disputes: tuple[Annotation, ...] = ()
-    """Why an earlier text of it was disputed; of an overview also what was written by hand of a part."""
+    """Disputes of an earlier text of this stretch; for an overview also texts of a part that were written by hand."""
     voice: Voice = "third"
     seen_by: str = ""
     """The character whose memory it is; empty: nobody's."""
     room: int = 0
-    """Of an overview: the tokens that its text is to fill; 0 for any other text."""
+    """For an overview: the tokens that its text is to fill; 0 for other texts."""
     window_tokens: int = WINDOW_TOKENS
-    """What the model can read at a time, with its answer, and asked a second time."""
+    """The model's context window, which must hold the prompt, the answer, and a second question."""
 
     @property
     def is_deep(self) -> bool:
-        """Whether it covers several leaves: then its threads are carried, and not asked for."""
+        """Whether the text covers several leaves: then threads are taken over from them, and not asked for."""
         return bool(self.parts) or self.offline.leaves > 1
 
     @property
     def asked_words(self) -> int:
-        """Words that its text may have."""
+        """How many words the text may have."""
         if self.room:
             return int(self.asked_characters / CHARACTERS_PER_WORD)
         return ASKED_WORDS[min(self.offline.depth, len(ASKED_WORDS)) - 1] if self.is_deep else ASKED_WORDS[0]
 
     @property
     def asked_characters(self) -> int:
-        """Of an overview: the characters that its text may have."""
+        """For an overview: how many characters its text may have."""
         return int(self.room * OVERVIEW_SPARE * CHARACTERS_PER_TOKEN)
 
     @property
     def most_words(self) -> int:
-        """Words beyond which its text is cut."""
+        """How many words are kept of a text that came out too long."""
         return int(self.asked_words * MAX_OVERVIEW) if self.room else self.asked_words + SPARE_WORDS
 
     @property
@@ -161,19 +161,19 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
     label: str
     named: bool
-    """The label is somebody's name, and not only a role."""
+    """Whether the label is somebody's name, and not only a role."""
     text: str
     present: tuple[str, ...]
     message: Message
 
     @property
     def head(self) -> str:
-        """What the speech begins with. A name is data as well."""
+        """The label in front of the speech; a name is neutralised like any other text."""
         return data(f"{' '.join(self.label.split())}:") if self.named else f"{self.label}:"
 
 
 def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
-    """What is said in `messages`; of what somebody remembers, only what that `character` said or was there to hear.
+    """The speeches in `messages`; with a `character`, only those that the character said or heard.
 
     Another tool's compaction and what memory recalled are left out, since they are evidence for nothing.
     """
@@ -206,9 +206,9 @@ def _words(part: Part) -> str:
 def passages(
     spoken: Sequence[Spoken], parts: Sequence[Summary], played: Mapping[str, str] = MappingProxyType({})
 ) -> list[StoryPassage]:
-    """What sentences may rest on: the lines and threads of `parts`, and after them each speech.
+    """The passages that may support a sentence: the lines and threads of `parts`, then each speech.
 
-    A speech is its author's, and that of the character whom they play.
+    A speech counts as said by its author and by the character whom the author plays.
     """
     out = [
         StoryPassage(text=text, position=line.position, sources=line.sources)
@@ -234,12 +234,12 @@ def _of_line(line: Line) -> str:
 
 
 def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
-    """The speeches in order, one a line, the long ones shortened until they take no more than `room` tokens."""
+    """Write the speeches in order, one a line, shortening long ones to fit into `room` tokens."""
     return _fitted([ShownPiece(each.head, each.text, each.message.id) for each in spoken], room, count)
 
 
 def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
-    """Summaries of a story in order, numbered, each with its names; without what is worth least, where room lacks."""
+    """Write summaries of a story, numbered and with their names, if need be without the least worthy sentences."""
     shown = NOTHING
     for least in range(MAX_WORTH + 1):
         told = [
@@ -253,21 +253,21 @@ def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
 
 
 def _weighty(part: Summary, least: float) -> str:
-    """The prose of a summary without the sentences of less worth than `least`, except its best one."""
+    """The prose of a summary without sentences of less worth than `least`; the best one always stays."""
     lines = [line for line in part.lines("story") if line.text]
     most = max((line.weight for line in lines), default=0.0)
     return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
 
 
 def shown_before(text: str, count: Count) -> str:
-    """The summary that stands just before, as far as there is room: its end is what matters most."""
+    """Cut the text of the summary before to the room for it, from the beginning, since its end matters most."""
     while text and count(text) > BEFORE_TOKENS:
         text = text[len(text) // 8 + 1 :].partition(" ")[2]
     return data(text) or NOTHING
 
 
 def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
-    """The open threads with their short ids, and which of them there was room for: the weightiest."""
+    """Write the open threads with their short ids, those of most weight where room lacks; also return which ones."""
     lines = list(map(_thread_line, threads))
     if count("\n".join(lines)) <= THREADS_TOKENS:
         return "\n".join(lines) or NOTHING, list(threads)
@@ -277,7 +277,7 @@ def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Th
 
 
 def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
-    """The names of the summaries that stand before a stretch, each once, those of most weight in all of them first."""
+    """The distinct names in the summaries before a stretch, by their total weight."""
     weights: dict[str, float] = {}
     for part in before:
         for line in part.lines("artifacts"):
@@ -290,7 +290,7 @@ def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
 
 
 def shown_known(names: Sequence[str], count: Count) -> str:
-    """As many of the names that are known as there is room for."""
+    """Write as many known names as there is room for."""
     plain = [" ".join(each.split()) for each in names]
     shown = fitting(plain, range(len(plain)), KNOWN_TOKENS, count)
     return data(", ".join(plain[place] for place in shown)) or NOTHING
@@ -302,7 +302,7 @@ def story_text(summary: Summary) -> str:
 
 
 def data(text: str) -> str:
-    """`text` as it may stand in a prompt: nothing in it is an instruction, or the end of where it stands."""
+    """Make a text harmless for a prompt: without instructions, and without tags that frame it."""
     return neutralise(text, _FRAMES)
 
 
@@ -323,7 +323,7 @@ def _fitted(told: Sequence[ShownPiece], room: int, count: Count) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """`text` as data on one line, so that it can't pose as another speaker."""
+    """Put a text on one line and make it harmless, so that it can't pose as another speaker."""
     return data(" ".join(text.split()))
 
 
@@ -334,7 +334,7 @@ class _StoryJudged(Judged, frozen=True, kw_only=True):
 
 
 class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
-    """A summary of a story as it is asked for, and judged."""
+    """The question for one summary of a story, and the check of its reply."""
 
     def __init__(self, job: StoryJob, count: Count) -> None:
         spoken = heard(job.messages, job.seen_by)
@@ -433,7 +433,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         return self._judge.supported(answer)
 
     def texts(self, judged: _StoryJudged, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
-        """The prose that stands, with the names and threads, and what is carried from the offline text."""
+        """The prose that passed the check, names, threads, and what is taken over from the offline text."""
         job = self.job
         writing = replace(writing, disputes=tuple(each.id for each in job.disputes))
         text = replace(as_text(job.offline, job.disputes, job.voice), writing=writing)
@@ -457,7 +457,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
     def _standing(
         self, answer: StoryReply, said: Sequence[ToldSentence], suspects: Sequence[str]
     ) -> list[ToldSentence]:
-        """What is left of each sentence, possibly nothing."""
+        """What is left of each sentence after the check, possibly nothing."""
         lost = fatal = bool(self._judge.fatal(answer))
         out: list[ToldSentence] = []
         for each in said:
@@ -470,7 +470,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
 
 
 def _shown(job: StoryJob, names: Sequence[str], named: bool, threads: str, count: Count) -> dict[str, str]:
-    """What a prompt says beside the stretch itself."""
+    """The fields of a prompt apart from the stretch itself."""
     speaks = {each.label for each in heard(job.messages, job.seen_by)}
     known = {
         "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
@@ -495,9 +495,9 @@ def _asked(job: StoryJob) -> str:
 
 
 def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:
-    """One question for the texts of adjacent leaves, and of deeper summaries that cover some of these whole.
+    """One question for the texts of adjacent leaves, and of deeper summaries of some of these leaves.
 
-    The leaves come first, in order, and all are written from messages. The reply is a `StoryReplies`.
+    The leaves come first among `jobs`, in order; everything is written from messages. The reply is a `StoryReplies`.
     """
     leaves = [job for job in jobs if not job.is_deep]
     spoken = [heard(job.messages, job.seen_by) for job in leaves]
@@ -522,7 +522,7 @@ def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:
 
 
 def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:
-    """The sources as the model reads them: summaries in order, then the messages that none covers yet."""
+    """Write the sources for the prompt: the summaries in order, then the messages that no summary covers yet."""
     if not job.parts:
         return shown_speech(spoken, room, count)
     if not spoken:
@@ -536,7 +536,7 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
 def _sections(
     job: StoryJob, judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[str]
 ) -> tuple[Section, ...]:
-    """The prose, then what is carried from the offline text, then the names."""
+    """The sections of the summary: the prose, those taken over from the offline text, and the names."""
     line = _names_line(job, names)
     out = [Section(name="story", lines=tuple(_lines(judge, kept, line.names)))]
     out += [section for section in job.offline.sections if section.name not in ("story", "artifacts")]
@@ -554,7 +554,7 @@ def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Ment
 
 
 def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
-    """Sentences of at most `most` words, those worth most and of equals the first, in their order; at least one."""
+    """Choose the worthiest sentences that have `most` words together, at least one, and keep their order."""
     best = sorted(range(len(kept)), key=lambda place: (-kept[place].worth, place))
     out: list[int] = []
     for place in best:
@@ -566,7 +566,7 @@ def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
 
 
 def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
-    """The model's names, then those of the offline text that it left out."""
+    """The line of names: the model's, then those of the offline text that the model left out."""
     known = job.offline.lines("artifacts")
     weights = {mention.name: mention.weight for line in known for mention in line.names}
     heaviest = max(weights.values(), default=1.0)

@@ -1,4 +1,4 @@
-"""An agent's work told by a model: what it is shown of a stretch, what it is held to, and what becomes of its notes."""
+"""Notes of a model on an agent's work: the prompt for a stretch, the check of the reply, and where notes are put."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from ireneo.summaries.work import summary_of
 # What a writer is shown: numbered messages, each thing once.
 
 SAME_CHARACTERS = 200
-"""Repeated lines of at least so many characters together are replaced by a reference to where they were shown."""
+"""Repeated lines with at least this many characters are replaced by a reference to the message that showed them."""
 BEFORE = "old"
-"""The beginning of the name of an edit's argument that holds the replaced text."""
+"""How the name of an edit's argument begins that holds the replaced text."""
 WEAK_CHARACTERS = 12
-"""A shorter line is too common to tell where it was shown."""
+"""A shorter line, such as a bracket, is too common to be recognised as a repetition."""
 NOTES_SHARE = 0.04
 """The share of the window for earlier notes."""
 REQUESTS_SHOWN = 6
@@ -57,12 +57,12 @@ REQUEST_CHARACTERS = 400
 OUTPUT_SHARE = 1 / 27
 """The tokens of the notes as a share of the stretch's."""
 NARROW_SHARE = 1 / 33
-"""The share for the notes that a narrow context is to show, where they are written for none or for a wide one: a
-context of a 25th of the stretch shows them beside the last request and the newest messages."""
+"""The share of the stretch for the notes that a narrow context shows, where they are not written for a narrow one: a
+context with 1/25 of the stretch shows them beside the last request and the newest messages."""
 WIDE_SHARE = 1 / 18
-"""A room of a larger share is a wide one."""
+"""A context with a larger share of the stretch is wide."""
 LEAST_SHARE = 1 / 72
-"""The least share for them: wider contexts than the narrowest will be asked for as well."""
+"""The least share: wider contexts than the narrowest will be asked for as well."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN = 0.48, 4
 """Words of notes, which are full of names and paths, and characters per token of a context's budget."""
@@ -71,7 +71,7 @@ REPAIR_TOKENS = 3_000
 REPAIR_SHARE = 0.1
 """The most tokens of a repair as a share of the first prompt."""
 MIN_LOST, MIN_REPAIRED = 3, 4
-"""The least worth of a note that is asked for again: where all of it is struck, and where only a clause is."""
+"""The least worth of a note that the model is asked for again: if the whole note was struck, or only a clause."""
 FRAME_TOKENS = 1_200
 """Tokens of the fixed text of a prompt."""
 
@@ -86,9 +86,9 @@ def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
 
 
 def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
-    """`text` without the lines that were `seen` in one earlier message, where many of them follow each other.
+    """Replace runs of lines that one earlier message has shown (`seen`) by references to it.
 
-    With `whole` it stays as it is: what a call changes has to be seen.
+    With `whole` the text stays as it is, since the model has to see what a call changes.
     """
     out: list[str] = []
     run: list[str] = []
@@ -122,7 +122,7 @@ def _bare(line: str) -> str:
 
 
 def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
-    """Yield the pieces that a message says or does, without the lines `seen` before it."""
+    """Split a message into its texts, results and calls, without lines that were `seen` in earlier messages."""
     place = f"[{message.position}]"
     who = _SPEAKER[message.role]
     if message.role == "user" and message.draft.origin != "spoken":
@@ -280,7 +280,7 @@ class Locator:
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
 
     def _scores(self, statement: Note) -> list[float]:
-        """How much each message shows of a note, relative to the one that shows most."""
+        """For each message how much it supports a note, relative to the message that supports it most."""
         if any(number in self._at for number in statement.at):
             return [float(message.position in statement.at) for message in self._messages]
         wanted = _words_of(statement.text) & self._rarity.keys()
@@ -315,13 +315,13 @@ def _words_of(text: str) -> set[str]:
 
 
 class NotesJudged(Judged, frozen=True, kw_only=True):
-    """What of some notes stands."""
+    """What is left of some notes after checking."""
 
     notes: tuple[Located, ...]
 
 
 class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
-    """Notes on a stretch as they are asked for, held to the messages that they are on, and given to its blocks."""
+    """The question for notes on a stretch, the check of the reply, and the distribution of notes over its blocks."""
 
     reply = NotesReply
 
@@ -338,7 +338,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
 
     @cached_property
     def prompt(self) -> Prompt:
-        """The question: the messages, what was noted before, and what the user asked for before."""
+        """The question, with the messages, earlier notes, and earlier requests of the user."""
         job, count = self.job, self._count
         before = earlier(job, int(job.window * NOTES_SHARE), count)
         besides = FRAME_TOKENS + count(before) + int(job.words / WORDS_PER_TOKEN)
@@ -361,16 +361,16 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return critical(self.job.messages)
 
     def read(self, reply: NotesReply) -> list[Located]:
-        """The notes of a reply, each with the messages that it rests on; what has no kind is a finding."""
+        """Parse the notes of a reply and locate their sources; a note without a kind is a finding."""
         read = [read_note(line, otherwise="found") for text in reply.notes for line in text.splitlines()]
         return self.locate([each for each in read if each])
 
     def locate(self, notes: Sequence[Note]) -> list[Located]:
-        """The notes with the messages that they rest on."""
+        """Find for each note the messages that support it."""
         return self._locator.locate_all(notes)
 
     def repair(self, answer: list[Located]) -> tuple[Prompt, list[Located]] | None:
-        """The question for the notes that are worth it alone, with the messages that they rest on and nothing else."""
+        """A question about the worthy notes that have faults, with only the messages that support these notes."""
         wrong = self._worth_repair(answer)
         if not wrong:
             return None
@@ -387,11 +387,11 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return _limited(prompt, NOTES_REPAIR, words), [each for each in answer if id(each) not in asked]
 
     def repaired(self, rest: list[Located], again: list[Located]) -> list[Located]:
-        """The notes that were not asked for again, and the new ones."""
+        """Join the notes that the model was not asked for again, and the new ones."""
         return [*rest, *again]
 
     def judge(self, answer: Sequence[Located]) -> NotesJudged:
-        """Strike what doesn't stand; nothing is believed where most of it doesn't."""
+        """Strike what the sources don't support; if that is most of it, nothing is trusted."""
         foreign = self._foreign_language(answer)
         kept: list[Located] = []
         complaints = [foreign] if foreign else []
@@ -418,7 +418,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return supported_rate("\n".join(each.statement.text for each in answer), self._grounds.shown)
 
     def texts(self, judged: NotesJudged, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
-        """Give each note to the block that covers where it rests; what is behind the last block waits for its own."""
+        """Give each note to the block that covers its sources; notes behind the last block wait for their own."""
         job = self.job
         last = job.messages[-1].position
         seen = replace(writing, seen_first=job.messages[0].position, seen_last=last)
@@ -443,7 +443,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return out, ()
 
     def _struck(self, located: Located) -> Struck:
-        """Check one note by the outcomes up to the end of its block; a state by those up to the very end."""
+        """Check one note by the outcomes up to the end of its block; a note on the state by all outcomes."""
         note, end = located.statement, self.job.messages[-1].position
         if note.section != "status":
             ends = (block.last_position for block in self.job.blocks if located.position <= block.last_position)
@@ -458,7 +458,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
-        """The fault of notes in another language than the agent's; empty where there is none."""
+        """A complaint about notes in another language than the agent's; empty if they are in the same one."""
         text = " ".join(each.statement.text for each in answer)
         own = [message for message in self.job.messages if message.role in ("assistant", "user")]
         said = [*_said(own), *_said(self.job.asked)] or _said(self.job.messages)
@@ -504,14 +504,14 @@ def earlier(job: NotesJob, room: int, count: Count) -> str:
 
 
 def weightiest(notes: Noted, room: int, count: Count) -> list[str]:
-    """As many notes as `room` allows, the weightiest, in their order; each with its id."""
+    """Choose the notes of most weight that fit into `room`, and write them in order, each behind its id."""
     lines = [f"[{note_id(line.text)}] {neutralise(line.text)}" for _, line in notes]
     best = sorted(range(len(lines)), key=lambda place: (-notes[place][1].weight, -notes[place][1].position))
     return [lines[place] for place in fitting(lines, best, room, count)]
 
 
 def _limited(prompt: Prompt, text: PromptText, words: int) -> Prompt:
-    """The prompt with room for an answer of twice so many words."""
+    """Limit the answer to twice as many words as were asked for."""
     return replace(prompt, max_tokens=max(min(int(2 * words / WORDS_PER_TOKEN), text.max_tokens), 400))
 
 
@@ -538,7 +538,7 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
 
 
 def _waiting(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
-    """The notes on `messages`, which no block covers yet, as a record of their own."""
+    """Make a record of the notes on `messages` that no block covers yet."""
     summarizer = waiting_summarizer(job.policy.summarizer, job.voice)
     bare = summary_of("turn", WAITING_DEPTH, messages, (), summarizer)
     return replace(bare, writing=writing, sections=tuple(noted(bare, lines, lambda _: True)))

@@ -40,30 +40,30 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     texts: tuple[Summary, ...]
     """Of an agent's work one for each block of the stretch; the first one carries the cost of all of them."""
     verdict: WritingOutcome
-    """``written``: it stood as it was; ``repaired``: it was asked again, or lines were struck; ``offline``: nothing of
-    it could be trusted, and the offline text stands for it."""
+    """``written``: the answer passed as it was; ``repaired``: the model was asked again, or lines were struck;
+    ``offline``: the answer could not be trusted, and the offline text is used."""
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
     writing: Writing
-    """How they came about, all together."""
+    """How these texts came about: model, prompt, cost, and what was struck."""
 
     @property
     def text(self) -> Summary:
-        """The first of them."""
+        """The first text."""
         return self.texts[0]
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What of an answer stands."""
+    """What is left of an answer after checking."""
 
     kept: Sequence[str]
-    """The statements that stand, in their order."""
+    """The statements that passed the check, in their order."""
     complaints: tuple[str, ...]
-    """What is wrong with the answer, a sentence each."""
+    """What is wrong with the answer, one sentence for each fault."""
     struck: int
     """How many statements were struck, or lost a clause."""
     trusted: bool
-    """Whether enough stands for any of it to be believed."""
+    """Whether so much passed the check that the answer may be used at all."""
 
 
 R = TypeVar("R", bound=Struct)
@@ -72,7 +72,7 @@ J = TypeVar("J", bound=Judged)
 
 
 class WritingTask(ABC, Generic[R, A, J]):
-    """One question to a model with the sources read, which replies `R`, is read as `A`, and judged as `J`."""
+    """One question to a model: its reply `R` is read as `A` and, checked against the sources, judged as `J`."""
 
     reply: type[R]
     voice: Voice
@@ -93,15 +93,15 @@ class WritingTask(ABC, Generic[R, A, J]):
 
     @abstractmethod
     def repair(self, answer: A) -> tuple[Prompt, A] | None:
-        """The question about what is wrong with an answer, and the rest of it; None where nothing is to be asked."""
+        """The question about the faults of an answer, and the part without any; None where nothing is to be asked."""
 
     @abstractmethod
     def repaired(self, rest: A, again: A) -> A:
-        """The rest of an answer with what the repair gave."""
+        """Join the part without faults and the reply to the repair."""
 
     @abstractmethod
     def judge(self, answer: A) -> J:
-        """Decide what of an answer stands."""
+        """Check an answer against the sources."""
 
     @abstractmethod
     def supported(self, answer: A) -> float:
@@ -109,14 +109,14 @@ class WritingTask(ABC, Generic[R, A, J]):
 
     @abstractmethod
     def texts(self, judged: J, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
-        """The records of what stands; and what was left out besides, a sentence each."""
+        """The summaries to store, and one sentence for each thing that was left out besides."""
 
 
 async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R] | None = None) -> WrittenSummary:
-    """Ask `model`, once more for what does not stand, and strike the rest.
+    """Ask `model`, ask once more about the faults of its answer, and strike what is still wrong.
 
-    `given` is the answer to a question that asked for several texts, this one among them; then only what is wrong with
-    it is asked for. Sources are read and looked up in another thread. Raises ModelError where the first question fails.
+    `given` is an answer that is there already, from a question for several texts; then the model is asked about its
+    faults alone. Sources are read and searched in another thread. Raises ModelError where the first question fails.
     """
     answer = given or await model.ask(await to_thread(lambda: task.prompt), task.reply)
     usage = [answer.usage]
@@ -148,7 +148,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
 def writing_record(
     task: WritingTask[R, A, J], first: A, judged: J, prompt: str, model: str, usage: Sequence[Usage] = ()
 ) -> Writing:
-    """How a text came about; `usage` has an entry for each time that the model was asked."""
+    """Record how a text came about; `usage` has an entry for each question to the model."""
     return Writing(
         prompt=f"{prompt}/{task.voice}",
         model=model,
@@ -163,13 +163,13 @@ def writing_record(
 
 
 def as_text(canonical: Summary, disputes: Sequence[Annotation], voice: Voice) -> Summary:
-    """A canonical summary under the name of the text that a model writes of it in view of `disputes`."""
+    """Give an offline summary the id and summarizer of the text that a model writes in view of `disputes`."""
     names = [each.id for each in disputes]
     return replace(canonical, id=text_id(canonical, names, voice), summarizer=text_summarizer(canonical, names, voice))
 
 
 def doubts(disputes: Sequence[Annotation]) -> str:
-    """What a prompt says about the disputes of an earlier text; empty where there are none."""
+    """The part of a prompt on the disputes of an earlier text; empty where there are none."""
     disputes = [each for each in disputes if each.kind == "dispute"]
     if not disputes:
         return ""
@@ -190,7 +190,7 @@ def fitting(lines: Sequence[str], order: Iterable[int], room: int, count: Count)
 
 
 class ShownPiece(Struct, frozen=True):
-    """A piece of what a model is shown: who speaks, what is said, and the id that opens it."""
+    """A piece of a transcript for a model: who speaks, what is said, and the id by which it can be opened."""
 
     head: str
     text: str

@@ -424,7 +424,7 @@ class UserRan(Struct, frozen=True, gc=False):
 
     command: str
     shell: bool
-    """It went to a shell, and not to the harness."""
+    """Whether the command went to a shell, and not to the harness."""
     output: str
     position: int
     """Of the message that shows it."""

@@ -31,13 +31,13 @@ MessageId = NewType("MessageId", str)
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
-"""Who put a message there. ``spoken``: its role, such as the user. ``injected``: the harness, which is the program
-around the agent, with a reminder or a caveat; this opens no turn. ``summary``: a tool that compacted the conversation;
-this is no evidence."""
+"""Who put a message there. ``spoken``: the one whose role it has, such as the user. ``injected``: the harness, which is
+the program around the agent; such a message opens no turn. ``summary``: a tool that compacted the conversation; such a
+message is no evidence."""
 
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")
-"""What our blocks begin with: readers see that it is reconstructed, and we that a list was cut before."""
+"""What our blocks begin with: a model sees that they are reconstructed, and we that a list was cut before."""
 PINS_TAG = "[PINNED]"
 """What a list of standing pins begins with."""
 PAD_TAG = "[SCRATCHPAD]"
@@ -50,9 +50,9 @@ class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag=
 
     text: str
     author: str | None = None
-    """Who says it, where there are more voices than roles: a character of a story, a member of a group."""
+    """Who says the text, where there are more voices than roles: a character of a story, a member of a group."""
     present: tuple[str, ...] | None = None
-    """Who heard it, besides the author; None: everyone."""
+    """Who heard the text, besides the author; None: everyone."""
 
 
 class Thinking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="thinking"):
@@ -62,11 +62,11 @@ class Thinking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, 
     signature: str | None = None
     sealed: str | None = None
     format: str | None = None
-    """The chat format whose provider signed or sealed it; plain text to all others."""
+    """The chat format whose provider signed or sealed the thinking, which is plain text to other providers."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether a provider will verify it."""
+        """Whether a provider will verify the thinking."""
         return bool(self.signature) or self.sealed is not None
 
 
@@ -77,7 +77,7 @@ class Call(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag=
     name: str
     arguments: dict[str, object] | str
     server: bool = False
-    """The provider ran it: its result is in the same message."""
+    """Whether the provider ran the call: then its result is in the same message."""
 
 
 class Media(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="media"):
@@ -128,13 +128,13 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
     origin: Origin = "spoken"
     at: datetime | None = None
     source_id: str | None = None
-    """Its id in the log it came from."""
+    """The message's id in the log that it was imported from."""
     joined: bool = False
-    """It was in one provider message with the draft before it (tool results and a user's words, say)."""
+    """Whether the provider had this draft and the one before in one message (tool results and a user's words, say)."""
     native: Native | None = None
     """The provider's payload, where the parts alone would not reproduce it."""
     record: Native | None = None
-    """What else its log wrote about it; never read for a context."""
+    """What else the log says about the message; contexts never read this."""
 
     @property
     def text(self) -> str:
@@ -143,23 +143,23 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def author(self) -> str | None:
-        """The author of its first text that has one."""
+        """The author of the message: that of the first text which has one."""
         return next((part.author for part in self.parts if isinstance(part, Text) and part.author), None)
 
     @property
     def present(self) -> tuple[str, ...] | None:
-        """Who heard it, by its first text that says so; None: everyone."""
+        """Who heard the message, by the first text that says so; None: everyone."""
         listeners = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
         return next(listeners, None)
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Its tool calls, in order."""
+        """The tool calls of the message, in order."""
         return tuple(part for part in self.parts if isinstance(part, Call))
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Its tool results, in order."""
+        """The tool results in the message, in order."""
         return tuple(part for part in self.parts if isinstance(part, Result))
 
 
@@ -169,17 +169,17 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
     id: MessageId
     parent: MessageId | None
     position: int
-    """Its place on its path, from 0."""
+    """The place of the message on its path, from 0."""
     turn: int
-    """The number of its turn, from 1; 0 before the first user message."""
+    """The number of the turn that the message is in, from 1; 0 before the first user message."""
     tokens: int
-    """What its parts cost, without thinking."""
+    """The cost of the message's parts, without thinking."""
     thinking_tokens: int
     total_tokens: int
-    """What the path up to and including it costs, without thinking."""
+    """The cost of the path up to and including this message, without thinking."""
     draft: Draft
     erased: bool = False
-    """Its content was erased; only its place is left, and its id is no longer the hash of its parts."""
+    """Whether the content was erased; then the id is no longer the hash of the parts."""
 
     @property
     def role(self) -> Role:
@@ -572,26 +572,25 @@ def strings(arguments: object, *, named: bool = False) -> Iterator[str]:
 # What a message is searched by.
 
 ARGUMENT_CHARS = 2_000
-"""Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
+"""How many characters of each argument of a call are indexed: the content of a written file is seldom asked for."""
 RESULT_HEAD_CHARS = 2_000
 RESULT_TAIL_CHARS = 1_000
-"""Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
+"""How many characters are indexed from the beginning and the end of a result, where tools say what they did."""
 
 # A name of one to three words, as they are written before what somebody says.
 _LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
 
 
 def text_of_message(draft: Draft) -> str:
-    """What was said in a message and done by it: its texts, the strings in its calls, and its results.
+    """The text by which a message is found: its texts, the strings in its calls, and its results.
 
-    Without thinking and media; and without texts that a harness, another tool's compaction or memory itself put there,
-    which nobody said.
+    Left out are thinking, media, and texts that nobody said: of a harness, another tool's compaction, or memory itself.
     """
     return "\n".join(piece for piece in _pieces(draft) if piece)
 
 
 def terms_of_message(draft: Draft) -> list[str]:
-    """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
+    """The terms by which a message is found, with one for its author; none where there is nothing to search."""
     return document_terms(text_of_message(draft), author_of_message(draft))
 
 
@@ -601,7 +600,7 @@ def terms_of_stored(message: Message) -> list[str]:
 
 
 def author_of_message(draft: Draft) -> str | None:
-    """By whose name a message is found: its author's, or the one that its text begins with ("Ana: I was there")."""
+    """The name by which a message is found: its author, or the name that its text begins with ("Ana: I was there")."""
     if draft.origin != "spoken":
         return None
     if draft.author:

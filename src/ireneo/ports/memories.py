@@ -221,7 +221,7 @@ class LedgerPort(Protocol):
     """The files that were learned from, so that none is read twice."""
 
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
-        """Those of `digests` that `learner` has learned from."""
+        """The digests among `digests` of files that `learner` has learned from."""
 
     def mark(self, space: str, file: LearnedFile) -> None:
         """Record a file, replacing an earlier record of it."""

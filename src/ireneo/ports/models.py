@@ -128,7 +128,7 @@ class LogSource(Protocol):
     """An open log file, however it is compressed."""
 
     label: str
-    """Its name in messages about it."""
+    """The name of the file in messages to the user."""
     stem: str
     """The name of sessions in it that have no id of their own."""
     damage: str | None
@@ -140,14 +140,14 @@ class LogSource(Protocol):
 
     @property
     def size(self) -> int:
-        """Its size in bytes on disk."""
+        """The size of the file on disk, in bytes."""
 
     @property
     def bytes_read(self) -> int:
         """How many bytes of it on disk were read so far."""
 
     def sample(self) -> bytes:
-        """Its beginning; `lines` still starts there. Raises BadInput."""
+        """The beginning of the file, which `lines` yields again. Raises BadInput."""
 
     def digest(self) -> str:
         """A digest of its content; empty if it can't be read twice."""

@@ -108,7 +108,7 @@ class Placed(Struct, frozen=True, kw_only=True):
     segment: int
     message: Message
     document: int | None = None
-    """Its document number, if it is indexed again: it keeps its ordinal."""
+    """The message's document number where it is indexed again: its ordinal is kept."""
 
 
 def index_messages(

@@ -147,11 +147,11 @@ class SqliteDatabase(Database):
         return self.connection
 
     def of(self, space: str) -> SqliteDatabase:
-        """The same: keys are unique in the whole file."""
+        """Return this database, since keys are unique in the whole file."""
         return self
 
     def scopes(self) -> Sequence[SqliteDatabase]:
-        """The whole file at once."""
+        """Return this database alone: upkeep checks the whole file at once."""
         return (self,)
 
     @contextmanager

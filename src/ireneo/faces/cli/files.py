@@ -199,7 +199,7 @@ class FoundLog(Struct, frozen=True, kw_only=True):
     log: ireneo.LogFormat
     size: int
     searched: bool
-    """Whether it was found in a folder, and not named."""
+    """Whether the log was found in a folder, and not named itself."""
 
 
 class LogTally(Struct, kw_only=True):

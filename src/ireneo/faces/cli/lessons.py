@@ -77,7 +77,7 @@ class LearningTally(LogTally, kw_only=True):
     """Tokens of the diaries and the new lessons."""
     new: int = 0
     guarded: int = 0
-    """Those of them that only the guard tells."""
+    """New lessons that only the guard tells, before a call."""
     spoken_to: int = 0
     """How often a known lesson was seen again, or was contradicted."""
     calls: int = 0

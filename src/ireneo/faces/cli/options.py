@@ -204,7 +204,7 @@ SessionName = Annotated[
 
 
 class Within(Struct, frozen=True, kw_only=True):
-    """Which session of a file to read, and how."""
+    """The session of a file that is read, and the file's format."""
 
     session: SessionOf = None
     format: FormatOfFile = AUTO
@@ -240,18 +240,18 @@ class Scoped(Struct, frozen=True, kw_only=True):
         return None if self.all_projects else project_here(str(Path.cwd())) or None
 
     def place(self, space: str) -> str:
-        """What is searched, in words: a project, or the whole space."""
+        """The name of what is searched, for a sentence: a project, or the whole space."""
         return f"project {self.name}" if self.name else f"space {space}"
 
     def seen_by(self, viewpoint: str) -> str | None:
-        """The same for a character of a story, who is bound to no folder unless a project is named."""
+        """The project to search for a character of a story: only a named one, as a character is bound to no folder."""
         return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory, *, asked: bool = True) -> str:
-        """A sentence on other projects to search, where nothing was found in the one that is meant.
+        """Say which other projects there are, for a search in one project that found nothing.
 
-        Where it was named, and nothing that is stored belongs to it, that is said: raises BadInput if nothing was found
-        that was `asked` for.
+        If the project was named and nothing stored belongs to it, the sentence says so; it is raised as BadInput if
+        something was `asked` for.
         """
         here = self.name
         if not here:

@@ -250,7 +250,7 @@ class AnswerReader(Protocol):
     """Reads an answer as its bytes arrive."""
 
     is_complete: bool
-    """Whether its end was read."""
+    """Whether the end of the stream was read."""
 
     def feed(self, data: bytes) -> None:
         """Read some bytes."""

@@ -75,7 +75,7 @@ class Upstream:
 
     @property
     def shown(self) -> str:
-        """Its address, without secrets."""
+        """The address of the API, without secrets."""
         port = f":{self._base.port}" if self._base.port else ""
         return f"{self._base.scheme}://{self._base.host}{port}{self._folder.decode()}"
 

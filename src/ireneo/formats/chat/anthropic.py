@@ -313,7 +313,7 @@ def _adopt_plain(draft: Draft) -> Draft:
 
 
 def _is_foreign(part: Part) -> bool:
-    """Whether it is thinking that is unsigned, or signed by another provider."""
+    """Whether `part` is thinking that is unsigned, or signed by another provider."""
     return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, ANTHROPIC))
 
 

@@ -56,11 +56,11 @@ class Outline(Struct, frozen=True, kw_only=True):
     calls: tuple[str, ...] = ()
     """The ids of the calls that the application must answer; an empty string for a missing id."""
     results: tuple[str, ...] = ()
-    """The call ids of its results; an empty string for a missing id."""
+    """The call ids of the message's results; an empty string for a missing id."""
     thinks: bool = False
-    """It begins with signed or sealed thinking."""
+    """Whether the message begins with signed or sealed thinking."""
     answers: int | None = None
-    """The index of the message whose calls its results must answer, if there is one."""
+    """The index of the message whose calls this message's results must answer, if there is one."""
 
 
 class UnmatchedPairs(Struct, frozen=True, kw_only=True):
@@ -346,7 +346,7 @@ class ChatFormat(ABC):
     rules: tuple[Rule, ...]
     """The rules of a list."""
     local_rules: tuple[Rule, ...]
-    """Those of them that concern a single message."""
+    """Those of the rules that concern a single message."""
     thinking_rules: tuple[Rule, ...] = ()
     """Further rules where extended thinking is on for the next call."""
 
@@ -425,7 +425,7 @@ class ChatFormat(ABC):
         return [self._expressed(draft) for draft in drafts]
 
     def _expressed(self, draft: Draft) -> Draft:
-        """Do the same for one draft; one that is sent as its native payload stays as it is."""
+        """Replace and drop parts of one draft; a draft that is sent as its native payload stays as it is."""
         if draft.native is not None:
             return draft
         role = draft.role

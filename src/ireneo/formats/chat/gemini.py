@@ -77,7 +77,7 @@ _SNAKE: Final = {
     _MEDIA_TYPE: "mime_type",
     _URI: "file_uri",
 }
-"""The other spelling of each."""
+"""The other spelling of these names."""
 _STAND_IN: Final = "skip_thought_signature_validator"
 """What the provider accepts in place of the signature of a call that it didn't make, or that was lost."""
 _TOLD = ("output", "result", "error")

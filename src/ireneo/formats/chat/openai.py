@@ -172,7 +172,7 @@ def old_id(name: str) -> str:
 
 
 def is_old(call_id: str) -> bool:
-    """Whether it is the id of a deprecated call."""
+    """Whether `call_id` is that of a deprecated call."""
     return call_id.startswith(_OLD)
 
 

@@ -133,7 +133,7 @@ def _is_pydantic_ai(item: object) -> bool:
 
 
 def _is_item(item: dict[str, object]) -> bool:
-    """Whether it is an item of OpenAI's Responses, and no message that is valid in other formats."""
+    """Whether `item` is one of OpenAI's Responses, and no message that is valid in other formats."""
     said, content = item.get("type"), item.get("content")
     if said is not None and said != "message":
         type_name = text_or(said)

@@ -93,7 +93,7 @@ def _call_id(item: Json) -> str:
 
 
 def _is_call(item: Json) -> bool:
-    """Whether it is a call that the application answers; those that the provider runs have no `call_id`."""
+    """Whether `item` is a call that the application answers; calls that the provider runs have no `call_id`."""
     kind = _kind(item)
     return kind in (_CALL, _CUSTOM_CALL) or (kind.endswith("_call") and isinstance(item.get("call_id"), str))
 
@@ -216,7 +216,7 @@ def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
 
 
 def _is_block(item: Json) -> bool:
-    """Whether it is a summary of ours, which belongs to no reply."""
+    """Whether `item` is a summary of ours, which belongs to no reply."""
     content = item.get("content")
     return _kind(item) == _MESSAGE and "id" not in item and isinstance(content, str) and content.startswith(BLOCK_TAGS)
 

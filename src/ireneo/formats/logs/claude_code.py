@@ -108,21 +108,21 @@ class _Stub(Struct, frozen=True, kw_only=True, gc=False):
     number: int
     place: Place
     is_wrapped: bool
-    """The line is a progress line that wraps a sub-agent's message."""
+    """Whether this is a progress line that wraps a sub-agent's message."""
     kind: str
     may_begin: bool
-    """A conversation may begin with it: a user's words or notes."""
+    """Whether a conversation may begin with the line: a user's words or notes."""
     speaks: bool
     uuid: str | None = None
     names_parent: bool = False
-    """It has a `parentUuid`, which may be null."""
+    """Whether the line has a `parentUuid`, which may be null."""
     parent: str | None = None
     sidechain: object = None
     """`isSidechain`: whether a sub-agent wrote it."""
     is_boundary: bool = False
-    """A compaction begins here."""
+    """Whether a compaction begins with this line."""
     reply: str | None = None
-    """The id of the reply that it is a block of."""
+    """The id of the reply whose block is on the line."""
     answers: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     words: str | None = None
@@ -176,9 +176,9 @@ class _SessionPiece(Struct, kw_only=True):
     kind: _PieceKind
     lines: list[_Stub]
     kept: list[_Stub]
-    """Its own lines and the notes after them, in the order of the file."""
+    """The lines of the message and the notes after them, in the order of the file."""
     before: int | None
-    """The piece of the message line before its first one."""
+    """The piece that has the message line before the first line of this one."""
 
 
 class _SessionPieces:
@@ -298,7 +298,7 @@ class _Batch:
         """Keep lines in `lines`; `named` is the session's id in the file's name."""
         self.id: str | None = None
         self.is_named = False
-        """One of its lines is of the session that the file is named after."""
+        """Whether one of the lines is of the session that the file is named after."""
         self.faults: list[LogFault] = []
         self.lines = lines
         self.links: dict[str, _Stub] = {}

@@ -72,7 +72,7 @@ _Form = Literal["bold", "angle", "plain", "heading"]
 _SHARE = 1 / 20
 """The least share of a dialogue's lines that begin a speech; the others continue one."""
 _SURE_SHARE = 3 / 10
-"""The same where nobody said that the file is a dialogue."""
+"""The least share where nobody said that the file is a dialogue."""
 _SURE_SPEECHES = 4
 _LONGEST_NAME = 40
 
@@ -214,7 +214,7 @@ def _names(lines: Iterable[str], script: _Script) -> Counter[str]:
 
 
 _AUTHORS = ("author", "speaker", "name", "names", "from", "user", "sender", "role")
-"""A role is no name, and the last resort."""
+"""The keys of an author, by preference; a role, which is no name, comes last."""
 _TEXTS = ("text", "utterance", "utterances", "content", "message", "body", "line")
 _TIMES = tuple(dict.fromkeys(key.lower() for key in TIME_KEYS))
 _IDS = ("id", "number", "turn_id", "dia_id")
@@ -487,7 +487,7 @@ class _Reader:
 
 
 def _holds_speeches(value: object) -> bool:
-    """Whether it is a list of messages with authors, under whatever key, or an object that holds one."""
+    """Whether `value` is a list of messages with authors, or an object that holds such a list under any key."""
     if isinstance(value, Mapping):
         return any(isinstance(item, list) and _holds_speeches(item) for item in value.values())
     return isinstance(value, list) and any(isinstance(each, dict) and _is_speech(each) for each in value)

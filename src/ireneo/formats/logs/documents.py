@@ -176,7 +176,7 @@ class MarkdownFile(Struct, frozen=True, kw_only=True):
 
     lines: Iterable[str]
     about: Mapping[str, object] = {}
-    """The other fields of the line."""
+    """The other fields of the JSON object on the line."""
     number: int | None = None
     """The line of JSON that holds it; None for a file of its own."""
 
