@@ -52,7 +52,7 @@ LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
 """A line of less weight in a model's block says little beside its notes: it is for a rest of at least this share."""
 NOTE_BARE = 0.9
-"""The same as `BARE` for a note of a model: so much that its worth decides, and what it repeats only among equals."""
+"""`BARE` for a note of a model: so high that its worth decides, and repetition only between notes of equal worth."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
@@ -77,13 +77,13 @@ class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     cost: int
     """Tokens of the rendered line and its line break."""
     terms: frozenset[str]
-    """Its words, and the names in it."""
+    """The words and names of the line."""
     is_note: bool = False
-    """Whether a model wrote it, and said what it is worth."""
+    """Whether a model wrote the line, and said what it is worth."""
     is_beside: bool = False
-    """Whether it only fills the room that a model's notes leave."""
+    """Whether the line only fills the room that a model's notes leave."""
     on_words: bool = False
-    """Whether it tells of words of the user that stand verbatim next to its block."""
+    """Whether the line is about words of the user that stand verbatim next to its block."""
 
 
 class _Block(Struct, frozen=True):

@@ -150,13 +150,13 @@ class Composed(Struct, frozen=True, kw_only=True):
     shown: tuple[ContextItem, ...]
     tokens: int
     in_loop: bool = False
-    """A tool loop continues behind its last message, and its first thinking is not shown."""
+    """Whether a tool loop continues behind the last message, and the loop's first thinking is not shown."""
 
     def followed_by(self, messages: Sequence[Message], after: int, options: ContextOptions) -> Composed:
-        """The same context followed by the messages since; `after` is the position of the last one before them.
+        """This context followed by newer messages; `after` is the position of the last message before them.
 
-        They were said in view of this context, so their bound thinking still holds, except that of a loop that began
-        before it.
+        The newer messages were said in view of this context, so their bound thinking still holds, except in a loop that
+        began before the context.
         """
         whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
         fresh = [

@@ -211,7 +211,7 @@ class StoryTeller:
         return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
 
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
-        """Of the summaries that were made for one context those that were not stored from here yet."""
+        """The summaries made for one context that this session has not stored yet."""
         return [each for each in passing if each.id not in self._stored]
 
     def know(self, passing: Sequence[Summary]) -> None:

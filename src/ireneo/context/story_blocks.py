@@ -79,11 +79,11 @@ class _StoryPiece(Struct, kw_only=True):
     line: Line | None
     name: str
     words: tuple[tuple[str, float], ...]
-    """The words of names in it, and what each is worth."""
+    """The words of the names in the sentence, each with its worth."""
     own: float
-    """Its worth apart from names."""
+    """The worth of the sentence apart from names."""
     terms: frozenset[str] = frozenset()
-    """What a sentence speaks of: what others have told of already is worth less."""
+    """The terms of the sentence; those that other sentences have too are worth less."""
 
 
 def tell_blocks(

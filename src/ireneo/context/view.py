@@ -75,17 +75,17 @@ class ContextItem(Struct, frozen=True, kw_only=True):
     first: str
     last: str
     covers: int
-    """How many messages it stands for."""
+    """How many messages the item stands for."""
     tokens: int
     draft: Draft
     whole: bool = False
-    """It is shown as it was handed in, except thinking, so that its provider's payload may be sent."""
+    """Whether a message is shown as it was handed in, except thinking: then its provider's payload may be sent."""
     disputed: str = ""
     """Why a block is disputed, as its header says."""
 
     @property
     def text(self) -> str:
-        """Its words, calls and results."""
+        """The words, calls and results of the item."""
         words = list(texts(self.draft.parts))
         words += [f"{call.name} {arguments_text(call)}" for call in self.draft.calls]
         return "\n".join(words)
@@ -178,20 +178,20 @@ class ViewSlot:
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """What a block's message costs besides its text."""
         self.standing: Sequence[tuple[SectionName, Line]] = ()
-        """Of the last block: the state of the work, and what the user was asked."""
+        """For the last block: the state of the work, and what the user was asked."""
         self.is_last = False
-        """It is the last block."""
+        """Whether this is the last block."""
         self.is_newest = False
-        """It is the last block, and no check was run behind it."""
+        """Whether this is the last block, and no check was run behind it."""
         self.checked: Mapping[str, int] = {}
         """The checks of the shown state, with their positions."""
         self.whole: Collection[int] = ()
         """The positions of the messages that are shown whole."""
         self.names: Sequence[Line] = ()
-        """Of the last block: the names of all blocks."""
+        """For the last block: the names of all blocks."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
-        """The lines and names that it could show; failures of approaches that were `done` later are left out."""
+        """The lines and names to choose from, without failures of approaches that were `done` later."""
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
@@ -208,7 +208,7 @@ class ViewSlot:
         return LineOffer(statements=())
 
     def fixed(self, count: Count) -> int:
-        """Its cost without lines and names."""
+        """The cost of the message without lines and names."""
         if isinstance(self.item, Summary):
             return count(header(self.item, self._doubt)) + 1 + self.frame
         return sum(weigh(self.draft().parts, count))

@@ -168,9 +168,9 @@ def _one_line(text: str) -> str:
 # What is written by hand into a story.
 
 MOST_CHARACTERS = 8_000
-"""What is written by hand of one summary; it is to stand for one."""
+"""The most characters of a wording by hand, which is to replace one summary."""
 MOST_OF_THREAD = 600
-"""The same of a thread or a fact: each is shown in every context."""
+"""The most characters of a thread or a fact, since every context shows them."""
 
 ThreadState = Literal["open", "resolved", "canon"]
 
@@ -187,9 +187,9 @@ class StoryThread(ShortRepr, frozen=True, kw_only=True):
     who: str = ""
     whom: str = ""
     since: int = 0
-    """The position of the message that it stands in, or after which it was written."""
+    """The position of the message that has the thread, or after which it was written by hand."""
     source: str = ""
-    """That message."""
+    """The id of that message."""
     until: int | None = None
     """The position of the message that resolved it; None while it is open, and where that isn't known."""
     ended: str = ""

@@ -229,7 +229,7 @@ def decode_given(
 
 
 def _is_shorthand(given: Sequence[object]) -> bool:
-    """Whether it is LangChain's tuple of a role and words."""
+    """Whether `given` is LangChain's tuple of a role and words."""
     return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
 
 

@@ -254,7 +254,7 @@ def _is_named(goal: Goal, own: Sequence[Observation]) -> bool:
 
 
 def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
-    """Those of exactly this task type: how a task is done is never found by similarity."""
+    """The procedures of exactly this task type: how a task is done is never searched by similarity."""
     # Seen from here, another version may be the active one.
     every = search.records(MemoryFilter(kind="procedural", task_type=task_type, archived=False))
     listed = [each for each in search.scope.visible(every) if each.state == "active"]
@@ -266,7 +266,7 @@ def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
 
 
 def _failures(search: BriefSearch, about_to: str) -> list[BriefCandidate]:
-    """Those of the same action, however it is written."""
+    """The failures of the same action, whichever way it is written."""
     meant = actions(about_to)
     listed = search.records(MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
@@ -292,11 +292,11 @@ SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 ALL_BUT = 0.8
-"""A sentence of whose words a memory that ended has this share is over with it."""
+"""A sentence is out of date if a memory that ended has this share of its words."""
 HALF = 0.5
-"""The share of a goal's own words with which a memory serves it that has most of them."""
+"""The share of the goal's words that a memory needs, if it has more of them than others, to serve the goal."""
 MOST_ANSWERS = 2
-"""Such memories, the newest."""
+"""The most of such memories that are shown, the newest ones."""
 SAID_AGAIN = 0.5
 """A text with this share of another's words says the same."""
 THE_GOAL = 0.7
@@ -581,7 +581,7 @@ class BriefSearch:
                 yield record, nearness
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
-        """The same of the user's messages; none within a project, where logs hold orders that were carried out."""
+        """Search the user's messages; not within a project, whose logs hold orders that were carried out."""
         if self._limits.project is None:
             index = MessageIndex(RecallQuery(text="brief"), self.scope)
             found = self._hits(index, question, near, looked_at=LOOKED_AT)

@@ -269,7 +269,7 @@ class StoredReader:
         return self._tx.summaries.frontier(self._key, end, self.options.policy.summarizer)
 
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Those of these summaries that are stored."""
+        """The stored summaries among `ids`."""
         return self._tx.summaries.get(self._key, ids) if ids else ()
 
     def is_noted(self) -> bool:

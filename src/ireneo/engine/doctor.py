@@ -42,11 +42,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     kind: Literal["fault", "note"]
     """``fault``: something is wrong. ``note``: a state that is allowed."""
     session: str
-    """The session that it is about; empty for the whole store."""
+    """The session that the finding is about; empty for the whole store."""
     text: str
     repaired: bool = False
     advice: str = ""
-    """What to do about it or, if it was repaired, what was done."""
+    """What to do about the finding or, if it was repaired, what was done."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     finding: Finding
     cure: Repair | None = None
     about: tuple[str, ...] = ()
-    """The ids it is about, or phrases of the store's own sentence about the same fault, which is then left out."""
+    """Ids or phrases by which the store's own sentence about the same fault is recognised, and left out."""
 
 
 def _fault(
@@ -108,7 +108,7 @@ class StoredSummaries(Struct, frozen=True, kw_only=True):
 
     @property
     def canonical(self) -> list[Summary]:
-        """The structural ones; the others are texts that models wrote of them."""
+        """The offline summaries; the others are texts that models wrote of the same stretches."""
         return [each for each in self.there.values() if each.writing is None]
 
     @property
@@ -171,7 +171,7 @@ def _broken(
 
 
 def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
-    """By the id of a summary, those that were made from it."""
+    """For each summary the ids of the summaries that were made from it."""
     out: dict[SummaryId, list[SummaryId]] = {}
     for summary in stored.canonical:
         for source in summary.sources:
@@ -215,12 +215,12 @@ def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
 
 
 def _is_partial(summary: Summary) -> bool:
-    """Whether it is a story as one character knows it, which leaves messages out."""
+    """Whether `summary` tells a story as one character knows it, which leaves messages out."""
     return "/as/" in summary.summarizer
 
 
 def _is_running(summary: Summary) -> bool:
-    """Whether it covers everything before it, the previous one folded in; only the last of them is kept."""
+    """Whether `summary` covers everything before its end and includes its predecessor; only the last such is kept."""
     return "/running/" in summary.summarizer
 
 
@@ -245,7 +245,7 @@ def _unmade(summary: Summary, stored: StoredSummaries) -> str:
 
 
 def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
-    """Whether adjacent `parts` cover all of it."""
+    """Whether adjacent `parts` cover everything that `summary` covers."""
     ends = (parts[0].first_position, parts[-1].last_position) == (summary.first_position, summary.last_position)
     return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
 
@@ -314,11 +314,11 @@ def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone
 
 
 STALE = timedelta(hours=1)
-"""Nobody returns to a lease that expired so long ago."""
+"""A lease that expired longer ago was abandoned."""
 FAR = timedelta(days=1)
-"""Nobody leases for so long: the clock was wrong."""
+"""No lease lasts longer; if one seems to, a clock was wrong."""
 KEEPS_FAILING = 3
-"""So many failures in a row are no accident."""
+"""From this many failures in a row on work is reported."""
 
 
 def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now: datetime) -> list[Diagnosis]:

@@ -176,7 +176,7 @@ class MemoryEdit(Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> dict[str, str]:
-        """Its new words and slot, by name."""
+        """The new words and slot that were given, by name."""
         given = {name: getattr(self, name) for name in ("text", "subject", "attribute", "value")}
         return {name: each for name, each in given.items() if each is not None}
 

@@ -102,7 +102,7 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     unkept: str = ""
     """Why nothing was stored for the next context, if the store is read-only."""
     behind: int = 0
-    """Of a story: how many messages are due to be summarised; `view` says which."""
+    """For a story: how many messages are due to be summarised; `view` says which."""
 
 
 OpenAIContext: TypeAlias = "Context[ChatCompletionMessageParam, None]"

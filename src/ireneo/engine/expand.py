@@ -49,7 +49,7 @@ class Expanded(ShortRepr, frozen=True, kw_only=True):
 
     Empty where a story's block covers more than 2,000: then it is opened by its parts."""
     parts: tuple[Summary, ...] = ()
-    """Of a story's block: the finer ones under it."""
+    """For a story's block: the finer summaries that it covers."""
 
 
 def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> Expanded:

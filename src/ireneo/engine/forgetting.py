@@ -52,7 +52,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
 
     all: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
-    """Those that occur in nothing that stays."""
+    """The words that occur in no text that stays."""
     striking: frozenset[str] = frozenset()
 
     @classmethod
@@ -66,7 +66,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         return cls(all=frozenset(every), alone=frozenset(every), striking=frozenset(marked))
 
     def without(self, texts: Iterable[str]) -> ErasedWords:
-        """The same, given that `texts` stay."""
+        """These words, given that `texts` stay."""
         alone = set(self.alone)
         for text in texts:
             if not alone:
@@ -157,7 +157,7 @@ class RunChanges(Struct, frozen=True, kw_only=True):
     shown: int = 0
     """How many observations are removed, from runs that are removed and from others."""
     less: tuple[tuple[LearnedRun, tuple[Observation, ...]], ...] = ()
-    """The runs that lose only some observations, with those that they keep."""
+    """The runs that lose some observations, with the observations that they keep."""
     files: tuple[LearnedFile, ...] = ()
     """Files whose ledger entry is removed, so that they are learned from again."""
     unnamed: tuple[LearnedFile, ...] = ()
@@ -230,7 +230,7 @@ class MemoryChanges(Struct, frozen=True, kw_only=True):
 
     gone: tuple[Record, ...] = ()
     lessened: tuple[Record, ...] = ()
-    """Those that stay, without the evidence they lost."""
+    """Memories that stay, without the evidence that they lost."""
 
 
 class EvidenceTrace:
@@ -401,14 +401,14 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
 
     sessions: tuple[SessionErasure, ...] = ()
     memories: tuple[Record, ...] = ()
-    """Those that go."""
+    """Memories that are erased."""
     lessened: tuple[Record, ...] = ()
-    """Those that stay with their other evidence, as stored before they are settled."""
+    """Memories that lose some of their evidence, with the rest of it, before they are settled."""
     pads: tuple[str, ...] = ()
-    """Scratchpads that go, by task."""
+    """The tasks whose scratchpads are erased."""
     taught: RunChanges = RunChanges()
     everything: bool = False
-    """The whole space goes."""
+    """Whether the whole space is erased."""
     notes: tuple[str, ...] = ()
     """Sentences for the receipt."""
 

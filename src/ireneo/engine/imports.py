@@ -175,12 +175,12 @@ class NamedSession(Struct, frozen=True, kw_only=True):
     follows: bool
     end: Head
     runs: Sequence[Sequence[Message]]
-    """Its messages, in runs each of which continues an earlier message."""
+    """The messages of the session, in runs; each run continues an earlier message."""
     imported: Imported
     has_secrets: bool
-    """Whether a message has any, so that stored messages may have other ids."""
+    """Whether a message has secrets, so that stored messages may have other ids."""
     is_renamed: bool
-    """Whether the session's name has one."""
+    """Whether the session's name has a secret."""
 
     @property
     def messages(self) -> Iterator[Message]:

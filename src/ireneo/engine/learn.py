@@ -109,7 +109,7 @@ def _is_learned(run: LearnedRun | None, head: Head) -> bool:
 
 
 def known_files(tx: Transaction, space: str, digests: Sequence[str]) -> frozenset[str]:
-    """Those of `digests` whose files were learned from before."""
+    """The digests among `digests` of files that were learned from before."""
     return tx.ledger.known(space, LEARNER, digests)
 
 

@@ -70,11 +70,11 @@ class LogTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A log to be analysed."""
 
     path: str
-    """Its path, for a worker that shares the disk; empty where it is no file."""
+    """The path of the log, for a worker that shares the disk; empty where the log is no file."""
     digest: str
-    """Of its content: another file at the same path is not meant."""
+    """The digest of the content, so that no other file at the same path is read."""
     data: bytes | None = None
-    """Its bytes, for a worker that does not share the disk."""
+    """The bytes of the log, for a worker that does not share the disk."""
     format: str
     name: str
     """The name of its sessions without an id of their own."""
@@ -159,7 +159,7 @@ class GivenLog(Struct, frozen=True, kw_only=True):
 
     place: LogPlace
     format: LogFormatName | LogFormat | None = None
-    """None: detect it."""
+    """The format of the log; None to detect it."""
     name: str = ""
     """The name of its sessions without an id of their own; empty: that of the file."""
     skip_empty: bool = False
@@ -173,7 +173,7 @@ class LogLearned(Struct, frozen=True, kw_only=True):
     is_known: bool = False
     """Whether a file with the same content was learned from before."""
     is_empty: bool = False
-    """Whether it has no messages and was skipped."""
+    """Whether the log has no messages and was skipped."""
     fault: str = ""
     """Why it could not be learned from, in a sentence; the other logs are not affected."""
 
@@ -214,7 +214,7 @@ class _Kept(Struct, frozen=True, kw_only=True):
     imported: tuple[Imported, ...] = ()
     learned: tuple[LearnedSession, ...] = ()
     left: dict[str, SessionRead] | None = None
-    """None: nothing is left to do. Otherwise the runs have to be learned from, with the readings that are valid."""
+    """The runs that have to be learned from, with the readings that are valid; None if nothing is left to do."""
     is_known: bool = False
 
 

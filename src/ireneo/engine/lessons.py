@@ -89,31 +89,31 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     standing: str
     """How often it was seen: “seen in 5 of 6 runs; last in May 2026”."""
     seen: int
-    """In how many runs it held."""
+    """In how many runs the lesson held."""
     met: int
-    """In how many runs it could have shown, including those."""
+    """In how many runs the lesson could have held, including those in which it did."""
     last_seen: datetime | None
-    """When a run showed it last; None where none of its runs bears a time."""
+    """When the newest run showed the lesson; None where none of the runs has a time."""
     sources: tuple[Cited, ...]
     way_out: str = ""
-    """Of a trap: what to do instead."""
+    """For a trap: what to do instead."""
     why: str = ""
     """The sentence that gives the reason, word for word."""
     reviewed: Literal["", "kept", "edited", "dropped"] = ""
     """The user's review."""
     is_ruling: bool = False
-    """Whether it is a ruling of a user."""
+    """Whether the lesson is a ruling of a user."""
     helped: int = 0
     harmed: int = 0
     tokens: int = 0
-    """Its cost so far, in tokens."""
+    """What the lesson's failures have cost so far, in tokens."""
     seconds: float = 0.0
     guard_only: bool = False
-    """Whether only the guard tells it: one reads it anyway where it is needed, or it was seen too seldom."""
+    """Whether only the guard tells the lesson: it is read in time elsewhere, or was seen too seldom to be listed."""
     state: State = "active"
-    """``retired`` where it no longer counts."""
+    """``retired`` where the lesson no longer holds."""
     against: tuple[str, ...] = ()
-    """The objections against it, by whom and when, in sentences."""
+    """The objections against the lesson, by whom and when, in sentences."""
 
 
 def lessons(

@@ -52,7 +52,7 @@ class Models(Struct, frozen=True, kw_only=True):
         return self.by_task.get(task, self.default)
 
     def each(self, change: Callable[[LanguageModel], LanguageModel]) -> Models:
-        """The same models, each wrapped by `change`."""
+        """Return these models, each wrapped by `change`."""
         default = None if self.default is None else change(self.default)
         return Models(default=default, by_task={task: change(model) for task, model in self.by_task.items()})
 
@@ -75,9 +75,9 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     calls_per_session: int | None = 400
     tokens_per_session: int | None = 4_000_000
-    """In and out together."""
+    """Tokens of prompts and replies together."""
     calls_per_day: int | None = 1_000
-    """Of all sessions of a space together; a day ends at midnight in UTC."""
+    """Requests for all sessions of a space together; a day ends at midnight in UTC."""
     tokens_per_day: int | None = 10_000_000
 
     def __post_init__(self) -> None:

@@ -281,8 +281,8 @@ def _noted_before(
 # The agent's own notes: asked for at the end of the running conversation, whose beginning its provider has cached.
 
 OWN_SHARE = 1 / 48
-"""Of what the messages cost, what an agent's own notes on them are to cost: an answer costs as much as five times that
-in a prompt."""
+"""The length of an agent's own notes, as a share of the messages' tokens: a token of a reply costs about five times as
+much as one of a prompt."""
 OWN_LEAST_WORDS, OWN_MOST_WORDS = 80, 3_000
 OWN_BEFORE_TOKENS = 400
 """Tokens of the earlier notes that an agent is reminded of: open points, and the status."""

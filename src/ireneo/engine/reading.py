@@ -456,7 +456,7 @@ def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
 
 
 def is_clean(fact: SaidFact) -> bool:
-    """Whether it contains no secret."""
+    """Whether `fact` contains no secret."""
     return REDACTED not in f"{fact.text} {fact.value}"
 
 
@@ -481,7 +481,7 @@ def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
 
 
 def _called(record: Record) -> dict[str, str]:
-    """What a memory says, and what it is found again by."""
+    """The text of a memory and the fields that identify it."""
     return {name: getattr(record, name) for name in ("text", *NAMES)}
 
 
@@ -489,7 +489,7 @@ class Known:
     """The newest memories that may be seen from a project."""
 
     def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
-        """Read them; with `at` what ended by itself, such as a plan, counts if it held then."""
+        """Read the memories; with `at` also those that ended by themselves, such as plans, if they held then."""
         states: tuple[State, ...] = ("active", "retired") if at else ("active",)
         listed = tx.memories.list(space, MemoryFilter(states=states, archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
@@ -499,7 +499,7 @@ class Known:
 
     @property
     def facts(self) -> Sequence[Record]:
-        """Those that hold."""
+        """The memories that hold."""
         return list(self._held.values())
 
     def learn(self, changed: Iterable[Record]) -> None:

@@ -79,11 +79,11 @@ OF_ANOTHER = 0.5
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that mean the speaker."""
 SHORT_REPLY = 200
-"""Characters of a reply that may only repeat what it answers, and of a message that may only ask."""
+"""The most characters of a reply that only repeats what it answers, and of a message that only asks."""
 SAYS_AGAIN = 0.5
-"""Factor for such a reply."""
+"""Factor for a reply that only repeats what it answers."""
 ONLY_NAMES = 0.5
-"""Factor for a memory that says what somebody is called, where something else is asked of them."""
+"""Factor for a memory that only says what somebody is called, where the question asks something else about them."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
 
@@ -98,11 +98,11 @@ class Document(Struct, frozen=True, kw_only=True):
 
     passage: Passage
     hit: RecallHit
-    """Without its score."""
+    """The document as a hit, without a score."""
     factors: Parts = ()
-    """Multiply its relevance, apart from the question."""
+    """Factors of the relevance that don't depend on the question, by name."""
     relevance: float = 0.0
-    """The share of the worth of the question's words that it has: comparable between the indexes."""
+    """The share of the worth of the question's words that the document has: comparable between the indexes."""
     parts: Parts = ()
 
 
@@ -182,7 +182,7 @@ class MemoryIndex:
         self.only = kind_term(asked.kind) if asked.kind else None
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
-        """All of them: a memory's number says nothing about it."""
+        """Return all `numbers`, since a memory's number says nothing about what it is."""
         return numbers
 
     def read(self, places: Sequence[int]) -> dict[int, Document]:
@@ -204,7 +204,7 @@ class MemoryIndex:
         return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
 
     def _held_then(self, record: Record) -> bool:
-        """Whether it held at the time the question asks about."""
+        """Whether the memory held at the time the question asks about."""
         if self._past:
             return not record.archived and bool(record.periods) and not KINDS[record.kind].holds(record, self._now)
         return self._then is not None and KINDS[record.kind].holds(record, self._then)
@@ -223,9 +223,9 @@ class MemoryIndex:
         return Document(passage=passage, hit=hit, factors=factors)
 
     def _answers_of_another(self, record: Record) -> bool:
-        """Whether it says just what the question asks, of somebody whom it doesn't ask about: that is no answer.
+        """Whether the memory states what the question asks, but about another person: that is no answer.
 
-        Who is told of by a relation ("user's sister"), or may be called like the one that is named, may be meant.
+        A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
         """
         if not self._only_of or not self._is_of_another(record) or not _LONE_NAME.fullmatch(record.subject):
             return False
@@ -239,7 +239,7 @@ class MemoryIndex:
         return all(self._only_of.isdisjoint(terms(each.value)) for each in others)
 
     def _is_of_another(self, record: Record) -> bool:
-        """Whether it fills a slot of somebody whom the question does not name."""
+        """Whether the memory fills a slot of somebody whom the question does not name."""
         if not self._whom or not record.attribute or record.subject.casefold() in SPEAKERS:
             return False
         return self._whom.isdisjoint(terms(record.subject)) and self._whom.isdisjoint(terms(record.text))
@@ -269,13 +269,13 @@ SearchIndex: TypeAlias = MessageIndex | MemoryIndex
 LOOKED_AT = 60
 """Documents read per index and question; more do not change the first ten."""
 LOOKED_AT_FOR_SOME = 400
-"""The same if only one kind is wanted, since the others are skipped."""
+"""Documents read per index if only one kind is wanted, since those of other kinds are skipped."""
 FURTHEST = 5_000
 """Candidates among memories if many of them may not be seen."""
 WORD_ROUNDS = 6
 """Rounds of looking further down, each twice as far, if many documents may not be seen."""
 FEW = 20_000
-"""Up to so many documents of a kind are selected in the postings."""
+"""The most documents of a kind that are selected in the postings."""
 
 
 def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT) -> list[Document]:
@@ -353,7 +353,7 @@ def _without(numbers: Sequence[int], places: set[int]) -> list[int]:
 def _further_down(
     index: MemoryIndex, question: Question, postings: list[Postings], whole: Size, looked_at: int
 ) -> tuple[Sequence[Candidate], dict[int, Document]]:
-    """The same for an index without neighbours: read from the best on until enough are wanted."""
+    """Find candidates in an index without neighbours, and read them from the best on until there are enough."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
     beside = (some for each in postings for _, some in (*each.alike, *each.told))
@@ -430,15 +430,15 @@ LEAST_SHARE = 0.2
 SPARE = 2
 """Factor of hits that are ranked to the end, since some repeat others."""
 RENEWED = 3
-"""Of so many hits it is looked whether something newer changes what they name."""
+"""How many hits are checked for a newer message that changes what they say."""
 RARE = 8
-"""Messages that have a word, up to which two of them together tell what a message is about."""
+"""A word in at most this many messages is rare: two such words show that two messages are about the same."""
 OF_ONE_NAME = 3
-"""The same of a name that tells it alone."""
+"""A name in at most this many messages shows that by itself."""
 FIRST = 20
-"""Only among so many the newer goes first; further down it would push out what answers."""
+"""Among how many first hits newer ones are moved up; further down they would displace answers."""
 FOLLOWED = 16
-"""Supersessions that are followed."""
+"""How many supersessions are followed from one memory to the next."""
 BY_WORDS = "It was looked for by the words alone: "
 
 
@@ -527,7 +527,7 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
 
 
 def _less_if_name(question: Question, found: Document) -> Document:
-    """A memory with less worth that only says the name of somebody of whom something else is asked."""
+    """Lower a memory that only says somebody's name, where the question asks something else about them."""
     record = found.hit.record
     if record is None or attribute_of(record.attribute) not in question.senses or not is_name_of(record):
         return found
@@ -535,9 +535,9 @@ def _less_if_name(question: Question, found: Document) -> Document:
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
-    """Lower what only asks, and credit the message that a short reply repeats with the worth of the reply.
+    """Lower messages that only ask, and give a message the worth of the short reply that repeats it.
 
-    Where it is asked `of_user`, a reply without a word in common repeats in other words what it answers.
+    With `of_user`, for a question about what the user said, a reply counts as a repetition even in other words.
     """
     ranked = sorted(mixed, key=lambda each: -each.relevance)
     said = {place_of(each.passage.number): each for each in ranked if each.hit.record is None}
@@ -575,7 +575,7 @@ def _worth(each: Document, why: str, more: float) -> Document:
 def _newer_first(
     scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery, near: float
 ) -> list[RecallHit]:
-    """Move newer hits before older ones that answer as well (`near`), and before everything what superseded it."""
+    """Move newer hits before older ones that answer about as well (`near`), and what superseded a hit before it."""
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
@@ -619,10 +619,11 @@ def _newer_first(
 def _with_renewals(
     index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
 ) -> list[RecallHit]:
-    """Put before each of the first hits the newest message that tells of a change of what it names.
+    """Put the newest message about a change before each of the first hits that it changes.
 
-    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with that: what a hit names besides the
-    question's words is looked for again. What is found has at least a share of `least` of the hit's own score.
+    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question: so the words of a hit
+    that are not in the question are searched for as well. Only messages with at least the share `least` of the hit's
+    score count.
     """
     scores = {_name(each): each.score for each in found}
     asked = {term for term, _ in question.terms}
@@ -659,7 +660,7 @@ def _with_renewals(
 
 
 def _named_in(text: str) -> frozenset[str]:
-    """The terms that are written like names."""
+    """The terms of a text that are written like names."""
     found = (each for each in _NAME.findall(text) if each.casefold() not in no_names())
     return frozenset(term for each in found for term in terms(each))
 
@@ -667,7 +668,7 @@ def _named_in(text: str) -> frozenset[str]:
 def _successors(
     hit: RecallHit, ended: Iterable[tuple[Record, Record | None]], best: Sequence[RecallHit], asked: RecallQuery
 ) -> Iterator[RecallHit]:
-    """What goes before a message that states what has `ended`: the messages that end it, and what holds instead."""
+    """For a message whose statements have `ended`: the messages that ended them, and the memories that hold instead."""
     for record, holds in ended:
         pieces = (holds or record).evidence
         says = {name for each in pieces if each.against is (holds is None) for name in each.messages}
@@ -681,7 +682,7 @@ def _successors(
 
 
 def _current_version(scope: Scope, record: Record) -> Record | None:
-    """The memory that superseded `record`, followed to the last; None if that does not hold or may not be seen."""
+    """The newest memory that superseded `record`; None if it does not hold or may not be seen."""
     for _ in range(FOLLOWED):
         if record.superseded_by is None:
             break
@@ -693,7 +694,7 @@ def _current_version(scope: Scope, record: Record) -> Record | None:
 
 
 async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
-    """The question's vector, asked for outside any transaction; or why there is none."""
+    """The vector of a question, or a sentence on why there is none; called outside any transaction."""
     if resources.embedder is None:
         return None, ""
     try:
@@ -704,7 +705,7 @@ async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None,
 
 
 def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question) -> list[Document]:
-    """Combine what the words find and what is near in meaning, each with the sum of both."""
+    """Merge documents found by words and by meaning, adding both relevances."""
     found = {each.passage.number: each for each in worded}
     for each in near:
         passage = each.passage
@@ -732,7 +733,7 @@ def _hit_of(document: Document) -> RecallHit:
 def _chosen(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
-    """The best that are wanted: a memory and its message once, and no repetitions."""
+    """The best hits, as many as were asked for, without repetitions of a memory or of its message."""
     found = each_copy_once(found)
     ordered = _with_falling_scores(without_duplicates(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
@@ -742,7 +743,7 @@ def _chosen(
 
 
 def _with_falling_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
-    """The same order with falling scores: a hit that was moved up is worth no less than the next one."""
+    """Raise scores where needed, so that they fall along the order: a hit moved up scores no less than the next one."""
     least = 0.0
     falling: list[RecallHit] = []
     for each in reversed(ordered):

@@ -469,7 +469,7 @@ class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
 
     record: Record
     retention: float
-    """What it is worth keeping, from 0 to 1; the memory with the lowest value is archived first."""
+    """How much the memory is worth keeping, from 0 to 1; the memory with the lowest value is archived first."""
     reason: str
     """Why the value is no higher, in words."""
 

@@ -229,27 +229,27 @@ class Unit(Struct, frozen=True, kw_only=True):
     part: Part
     role: Role
     draft: int
-    """The index of the draft that it is in."""
+    """The index of the draft that has the unit."""
     place: int = 0
-    """The index of its part in that draft."""
+    """The index of the unit's part in that draft."""
     piece: Piece | None = None
-    """If it is text: which piece of the text it is."""
+    """For a text: the piece of it that is this unit."""
     cast: bool = False
-    """Whether it is another tool's summary, whose role a format may change."""
+    """Whether the unit is another tool's summary, whose role a format may change."""
 
     @property
     def text(self) -> str:
-        """Its words; empty for a call or a result."""
+        """The words of the unit; empty for a call or a result."""
         return self.piece.text if self.piece else ""
 
     @property
     def is_block(self) -> bool:
-        """Whether it stands for messages that it names by their ids."""
+        """Whether the unit replaces messages, which it names by their ids."""
         return self.piece is not None and self.piece.kind in ("block", "gap")
 
     @property
     def is_passing(self) -> bool:
-        """Whether it stands for no message: pins, a scratchpad, a brief, thinking, or what a format added."""
+        """Whether the unit belongs to no message: pins, a scratchpad, a brief, thinking, or what a format added."""
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
@@ -340,7 +340,7 @@ class ReturnedContext:
         return tuple(out), tuple(dropped)
 
     def apart(self) -> tuple[Draft, ...]:
-        """Return the drafts with what Ireneo wrote in drafts of their own, so that nobody is taken to have said it."""
+        """Return the drafts, with what Ireneo wrote in separate ones, so that nobody is taken to have said it."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
@@ -471,7 +471,7 @@ class _AtomNames:
         self.ids = [message.id for message in group]
         answered = {result.call_id for message in group for result in message.draft.results}
         self.waiting = {call.id for message in group for call in message.draft.calls} - answered
-        """Calls without a result yet, which only their id identifies."""
+        """The ids of calls without a result yet, which only their id identifies."""
 
 
 def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
@@ -578,7 +578,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
 
 
 def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
-    """Return the draft without what Ireneo wrote, after drafts that hold the latter."""
+    """Return what Ireneo wrote in drafts of its own, and then the draft without it."""
     if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
         return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
     ours: list[Draft] = []
@@ -647,14 +647,14 @@ def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
 
 
 class NewDrafts(Struct, frozen=True, kw_only=True):
-    """What of a list is to be stored, and where."""
+    """The part of a list that is to be stored, and where."""
 
     drafts: tuple[Draft, ...]
     ids: tuple[MessageId, ...] = ()
     """The path's messages that precede these drafts in the list."""
     dropped: tuple[str, ...] = ()
     from_head: bool = False
-    """Whether they continue from the branch's head, wherever the list was to be appended."""
+    """Whether the drafts continue from the branch's head, wherever the list was to be appended."""
 
 
 class Offered:

@@ -39,9 +39,9 @@ class SessionCopy(Struct, kw_only=True):
     """The messages of a session that was copied."""
 
     ids: dict[str, MessageId] = field(default_factory=dict)
-    """The new id of each."""
+    """The new id of each message, by its old one."""
     totals: dict[MessageId, int] = field(default_factory=dict)
-    """The tokens of the path to each, by its new id."""
+    """The tokens of the path to each message, by its new id."""
     erased: list[Message] = field(default_factory=list)
 
     def stays(self, *messages: MessageId) -> bool:
@@ -284,7 +284,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     messages: int
     """How many messages were examined."""
     repaired: bool = False
-    """Whether they were removed."""
+    """Whether the secrets were removed."""
     complete: bool = True
     """Whether no byte of the store holds what was removed, now or earlier."""
     note: str = ""

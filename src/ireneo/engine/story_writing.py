@@ -385,7 +385,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         return reply if isinstance(reply, StoryReply) else StoryReply(text=reply.text, names=reply.names)
 
     def repair(self, answer: StoryReply) -> tuple[Prompt, StoryReply] | None:
-        """The same question with the answer and all that is wrong with it."""
+        """The question again, with the answer and a list of its faults."""
         faults = self._judge.faults(answer)
         few = self.job.room and len(faults) <= FEW_FAULTS * len(told(answer))
         if not faults or (few and not self._judge.fatal(answer)):

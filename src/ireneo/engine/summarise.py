@@ -144,7 +144,7 @@ class _Missing(Struct, frozen=True, kw_only=True):
     span: Span
     depth: int
     place: int
-    """Its place among the summaries of its depth."""
+    """The place of the summary among those of its depth."""
 
 
 def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voice) -> Summary:

@@ -289,23 +289,23 @@ class TreeNode(Struct, frozen=True, kw_only=True):
     first_position: int
     last_position: int
     messages: int
-    """The number of messages that it covers."""
+    """The number of messages that the summary covers."""
     tokens: int
-    """The cost of its text."""
+    """The cost of the text."""
     source_tokens: int
-    """The cost of the messages that it covers."""
+    """The cost of the messages that the summary covers."""
     leaves: int
     retellings: int
     text: str
-    """Its best text, in full."""
+    """The best text of the summary, in full."""
     model: str
     """Who wrote the text; empty if it was written without a model."""
     shown: bool
     """Whether no wider summary covers it, so that contexts may show it."""
     sources: tuple[SummaryId, ...]
-    """The summaries that it was merged from."""
+    """The summaries that this one was merged from."""
     threads: tuple[OpenThread, ...]
-    """The threads that were opened within it and are open at its end."""
+    """The threads that were opened within the summary and are open at its end."""
 
 
 class TreeBranch(Struct, frozen=True, kw_only=True):
@@ -313,18 +313,18 @@ class TreeBranch(Struct, frozen=True, kw_only=True):
 
     name: str
     head: MessageId | None
-    """None before the first message."""
+    """The last message of the branch; None before the first one."""
     messages: int
     """The number of messages on its path."""
     tokens: int
     parent: str
-    """The branch that it leaves; empty for none."""
+    """The branch from which this one forks; empty for none."""
     shared: int
-    """The number of messages that it shares with that branch."""
+    """The number of messages that both branches share."""
     forks_at: MessageId | None
     """The last message that both share."""
     summarised: int
-    """The number of messages that its widest summaries cover."""
+    """The number of messages on the branch that summaries cover."""
 
 
 class Tree(ShortRepr, frozen=True, kw_only=True):
@@ -342,7 +342,7 @@ class Tree(ShortRepr, frozen=True, kw_only=True):
     """The number of messages after the last summary."""
     live_tokens: int
     behind: int
-    """Of a story: how many of those are due to be summarised."""
+    """For a story: how many of the live messages are due to be summarised."""
     nodes: tuple[TreeNode, ...]
     """The summaries, by first position, of equal ones the widest first."""
     branches: tuple[TreeBranch, ...]
@@ -350,7 +350,7 @@ class Tree(ShortRepr, frozen=True, kw_only=True):
     threads: tuple[OpenThread, ...]
     """The threads that are open at the end of the summaries."""
     overviews: tuple[TreeNode, ...] = ()
-    """Of a story: the newest overview for each budget, by what they cost; narrow contexts show them instead."""
+    """For a story: the newest overview for each budget, by cost; narrow contexts show one in place of the summaries."""
 
 
 MOST_TOLD = 20_000
@@ -417,7 +417,7 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
-    """These summaries and all under them, by position, the widest first."""
+    """The summaries `shown` and all that they were made from, by position, the widest first."""
     found: dict[str, Summary] = {}
     row = list(shown)
     while row:

@@ -46,7 +46,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     """From the user's message on; never empty."""
     place: Mapping[str, str] = {}
-    """Where it was worked, as far as known: the directory."""
+    """Where the agent worked, such as the directory, as far as that is known."""
 
 
 def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:

@@ -172,7 +172,7 @@ class _Held:
 
 
 def _vectors() -> Vectors:
-    """None of them yet. Raises MissingExtra."""
+    """Create an empty set of vectors. Raises MissingExtra."""
     try:
         from ireneo.memories.nearest import Vectors
     except ImportError as missing:

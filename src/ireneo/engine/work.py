@@ -381,7 +381,7 @@ TEXTS_A_VISIT = 8
 POLL_SECONDS = 2.0
 """The interval at which an idle worker looks for work, where the store doesn't notify."""
 IDLE_SECONDS = 15.0
-"""The same where the store notifies, for work that becomes due as time passes."""
+"""The interval where the store notifies, for work that becomes due as time passes."""
 AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0

@@ -38,7 +38,7 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     """The texts that came of one question to a model."""
 
     texts: tuple[Summary, ...]
-    """Of an agent's work one for each block of the stretch; the first one carries the cost of all of them."""
+    """For an agent's work one text for each block of the stretch; the first one has the cost of all of them."""
     verdict: WritingOutcome
     """``written``: the answer passed as it was; ``repaired``: the model was asked again, or lines were struck;
     ``offline``: the answer could not be trusted, and the offline text is used."""

@@ -87,9 +87,9 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
     """The command or the file."""
     failed: bool
     checks: bool = True
-    """Whether it is a check of the work: a test, a build, a linter."""
+    """Whether the command checks the work: a test, a build, a linter."""
     otherwise: bool = False
-    """Whether it ended the other way before, so that a statement may report either."""
+    """Whether the command or edit ended the other way before, so that a statement may report either outcome."""
 
 
 _GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)

@@ -384,7 +384,7 @@ def _is_path(text: str, start: int, end: int) -> bool:
 
 
 def _ends_name(text: str, start: int, end: int) -> bool:
-    """Whether it is the rest of a longer name of a file, from a dash on."""
+    """Whether the text from `start` to `end` is the rest of a longer file name, from a dash on."""
     return text[start - 1 : start] in ("-", "_") and _ends_word(text, end) and text[end : end + 1] != "-"
 
 

@@ -74,13 +74,13 @@ def with_quotation_marks(text: str) -> str:
 class _StoryWord(Struct, frozen=True, kw_only=True):
     text: str
     opens: bool
-    """It begins a sentence, where a capital is no evidence."""
+    """Whether the word begins a sentence, where a capital is no evidence of a name."""
     follows: bool
-    """Only a space separates it from the word before."""
+    """Whether only a space separates the word from the one before."""
     has: bool
-    """It is in the genitive: Vera's."""
+    """Whether the word is in the genitive: Vera's."""
     joined: bool
-    """A relative clause or a list of people follows."""
+    """Whether a relative clause or a list of people follows."""
 
     @classmethod
     def of(cls, found: re.Match[str], text: str) -> _StoryWord:

@@ -36,7 +36,7 @@ class Predicate(Struct, frozen=True, kw_only=True):
     tense: Tense
     negated: bool = False
     over: bool = False
-    """It is no longer so."""
+    """Whether the clause says that something is no longer so."""
 
     @property
     def said(self) -> str:

@@ -274,7 +274,7 @@ _FAILED_LINES = _any_of(
     r"^\w*Error: [^\n]*\n(?:[^\n]*\n){0,3}?\s+at [^\n]*:\d+:\d+\)?$",
     flags=re.M,
 )
-"""The same over several lines."""
+"""Several lines that together tell of a failure."""
 _MARKS = (
     *("rror", "ERR", "FAIL", "failed", "# ", "issues:", "✖", "panic", "goroutine", "Uncaught", "command not found"),
     *("CONFLICT (", "fatal: "),
@@ -427,7 +427,7 @@ class UserRan(Struct, frozen=True, gc=False):
     """Whether the command went to a shell, and not to the harness."""
     output: str
     position: int
-    """Of the message that shows it."""
+    """The position of the message that shows the command."""
     id: MessageId
 
 

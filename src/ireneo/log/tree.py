@@ -63,21 +63,21 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     """The kind of a thread."""
     who: str = ""
     whom: str = ""
-    """Whose a thread is, and with whom."""
+    """For a thread: whose it is, and whom else it concerns."""
     known_to: tuple[str, ...] = ()
-    """Of a thread or canon: the characters who know of it. If none is given, those whom it concerns; if it concerns
+    """For a thread or canon: the characters who know of it. If none is given, those whom it concerns; if it concerns
     nobody, all.
     """
     number: int = 0
-    """Of several wordings the one with the highest number counts; of equal words that were noted again, the one that
-    was not released.
+    """Tells annotations with equal words apart: of several wordings the one with the highest number counts, and of
+    a pin or thread that was noted again the one that was not released.
     """
     since: int = BEFORE_FIRST
-    """Of a summary's wording: the first position that it covers."""
+    """For a wording of a summary: the first position that it covers."""
     seen_by: str = ""
-    """Of a summary's wording: whose memory it is; empty: nobody's."""
+    """For a wording of a summary: the character whose memory it is; empty for nobody's."""
     answers: tuple[AnnotationId, ...] = ()
-    """Of a summary's wording: the disputes it answers; a later dispute overrides it."""
+    """For a wording of a summary: the disputes that it answers; a later dispute overrides it."""
 
 
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:

@@ -33,7 +33,7 @@ class IndexSize(Struct, frozen=True, kw_only=True):
 
     documents: int
     terms: int
-    """Of all documents together."""
+    """The number of terms in all documents together."""
 
 
 class FoundMessage(Struct, frozen=True, kw_only=True):

@@ -427,7 +427,7 @@ class ReadMarksPort(Protocol):
         """
 
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
-        """Each reader with the last message it has read, on any path, ordered by position, message, reader."""
+        """The readers, each with the last message it has read, on any path, by position, message and reader."""
 
 
 class SpendingPort(Protocol):

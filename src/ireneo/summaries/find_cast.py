@@ -84,19 +84,19 @@ class _CastSentence(Struct, kw_only=True, dict=True):
     position: int
     source: MessageId
     said: str
-    """The whole text it is from."""
+    """The whole text that the sentence is from."""
     sure: bool
-    """Said by a narrator, or in a story without a narrator, where nobody jests."""
+    """Whether a narrator says it, or the story has no narrator, so that nobody jests."""
     names: tuple[str, ...] = ()
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words in lower case."""
+        """The words of the sentence, in lower case."""
         return frozenset(letters(self.text.lower()))
 
     @cached_property
     def idle(self) -> bool:
-        """Whether it is a joke or about the game or the show, and so says nothing about the cast."""
+        """Whether the sentence is a joke or about the game or the show, and so says nothing about the cast."""
         place = max(self.said.find(self.text), 0)
         near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
         return bool(

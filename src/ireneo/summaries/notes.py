@@ -41,11 +41,11 @@ VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted
 FOUND_BESIDE = 0.02
 """Weight factor for offline lines in a block written by a model: they only fill the room that is left."""
 SAID_BESIDE = 0.03
-"""The same for the user's words in a block that replaces them."""
+"""Weight factor for the user's words in a block that replaces them."""
 REFUSED_BESIDE = 0.1
-"""The same for the user's words in refusals and answers, which a note may have missed."""
+"""Weight factor for the user's words in refusals and answers, which a note may have missed."""
 STANDS_BESIDE = 0.1
-"""The same for the offline state and the last question, where the model told where things stand."""
+"""Weight factor for the offline state and the last question, where the model has told the state of the work."""
 WORTH = 3
 """Default worth of a statement."""
 WEIGHT_OF_WORTH = 2.0

@@ -13,17 +13,17 @@ from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Summary
 
 OVERVIEW = "/overview/"
-"""What follows the policy's summarizer, before the budget that it was written for."""
+"""What follows the policy's summarizer in the name of an overview's, before its budget."""
 OVERVIEW_DEPTH = 0
-"""It has no place among the depths of the pyramid."""
+"""The depth of an overview, which has no place among the depths of the pyramid."""
 LEAF_TEXT_TOKENS = 150
-"""About what a model's text of a leaf costs."""
+"""The usual cost of a model's text of a leaf."""
 MUCH = 4
-"""A context is narrow where the texts of all leaves cost so many times its budget."""
+"""A context is narrow if the texts of all leaves cost this many times its budget."""
 NEAR = 4 / 3
-"""An overview serves budgets up to so many times the one that it was written for, or as many times smaller."""
+"""An overview serves budgets that differ from its own by at most this factor."""
 GROWN = 0.25
-"""It is written anew when the story has so many more leaves, as a share of those that it tells."""
+"""An overview is written anew when the story has grown by this share of the leaves that it tells."""
 
 
 def overview_summarizer(summarizer: str, budget: int) -> str:

@@ -39,15 +39,15 @@ class OwnSentence(Struct, frozen=True, kw_only=True):
 
     text: str
     with_before: str
-    """With the sentence or quotation before it; alone where there is none."""
+    """The sentence with the sentence or quotation before it, if there is one."""
     with_list: str
-    """With the list that it leads to."""
+    """The sentence with the list that it leads to."""
     near: bool
-    """The text before it stands in the same paragraph."""
+    """Whether the text before the sentence stands in the same paragraph."""
     step: bool
-    """It is an item of a list of things to do."""
+    """Whether the sentence is an item of a list of things to do."""
     personal: bool
-    """Somebody says I, we or you near it, or it is too short for that."""
+    """Whether somebody says I, we or you near the sentence, or it is too short for that."""
 
 
 def out_of_character(text: str) -> Iterator[str]:

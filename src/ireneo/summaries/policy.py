@@ -89,7 +89,7 @@ def rebuild_cost(
     prices: Prices,
     expired: bool = False,
 ) -> RebuildCost:
-    """What it costs to replace a stretch of a cached prompt by a summary.
+    """Compute the cost of replacing a stretch of a cached prompt by a summary.
 
     With P tokens behind the stretch, S of the stretch, s of the summary and k read by the summariser, and prices r of a
     read, w of a write and c of a token read by the summariser::
@@ -126,7 +126,7 @@ class Explained(Struct, frozen=True, kw_only=True):
     tokens_before: int
     """What the context would cost if it were kept."""
     tokens_after: int
-    """What it may cost."""
+    """What the rebuilt context may cost."""
     suffix_tokens: int
     """What has to be written again, because something before it changes."""
     saved_tokens: int

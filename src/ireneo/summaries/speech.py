@@ -46,7 +46,7 @@ class Voiced(Struct, frozen=True, kw_only=True):
     hearer: str
     """Empty if unknown."""
     authored: bool
-    """It has an author, so it is a line in one voice, not prose with quoted dialogue."""
+    """Whether the text has an author, so that it is a line in one voice, not prose with quoted dialogue."""
     position: int
     source: MessageId
 

@@ -470,7 +470,7 @@ class _Passage:
         """The last line was a comment."""
         self.fresh_words = False
         self.names_itself = False
-        """It begins with a definition, which gives the place."""
+        """Whether the text begins with a definition, which gives the place."""
         self.told = ""
         self.worth: list[float] = []
         self.held = ""
@@ -660,7 +660,7 @@ _CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
-    """Those of `lines` that a later change did not remove."""
+    """The lines that a later change did not remove."""
     gone = {line.strip() for line in removed}
     return [line for line in lines if line.strip() not in gone]
 

@@ -86,9 +86,9 @@ class Mention(Struct, frozen=True, array_like=True, gc=False):
 
     name: str
     weight: float
-    """How likely it is to be needed again, against the other names of the context."""
+    """How likely the name is to be needed again, compared with the other names of the context."""
     file: str = ""
-    """Where it is defined, if that was seen."""
+    """The file that defines the name, if that was seen."""
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -97,28 +97,29 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     text: str = ""
     """The statement, or the outcome of an operation."""
     verbs: tuple[tuple[str, int], ...] = ()
-    """Of an operation: what was done to the subject, and how often."""
+    """For an operation: what was done to the subject, and how often."""
     subject: str = ""
-    """What it is about (a file, a command): lines of several summaries about one subject are merged by it."""
+    """What the line is about, such as a file or a command; by it lines of several summaries are merged."""
     names: tuple[Mention, ...] = ()
     """Names that may follow the text, the most needed first."""
     shell: bool = False
-    """Of an operation: the subject is a shell command."""
+    """For an operation: whether the subject is a shell command."""
     failed: bool = False
-    """Of an operation: it failed the last time."""
+    """For an operation: whether it failed the last time."""
     weight: float = 1.0
     """What showing the line is worth to whoever continues: 10 a ruling of the user, 8 a dead end with its reason, 6
     a decision with its reason, a value or a signature, 4 an ordinary finding, 2 a plain act."""
     position: int = 0
-    """The position of the last message that it speaks of."""
+    """The position of the last message that supports the line."""
     sources: tuple[MessageId, ...] = ()
-    """The messages that it rests on."""
+    """The messages that support the line."""
     begins: int = -1
-    """The position of the first of them, where it is told of from there on; below 0: it is told of at the last."""
+    """The position of the first message that supports the line, if the line is placed there; below 0: it is placed at
+    the last one."""
 
     @property
     def told_at(self) -> int:
-        """The position at which it is told."""
+        """The position by which the line is placed among others."""
         return self.position if self.begins < 0 else self.begins
 
 
@@ -142,16 +143,16 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     recall: float
     """Share of the sources' critical names that the model kept by itself, 0 to 1."""
     repaired: bool = False
-    """It was asked a second time, with a list of its faults."""
+    """Whether the model was asked a second time, with a list of faults."""
     trusted: bool = True
-    """Whether any of it stands; else the summary holds only the offline text."""
+    """Whether the answer was trusted; else the summary holds only the offline text."""
     struck: int = 0
     """Lines struck for lack of support."""
     disputes: tuple[str, ...] = ()
-    """The disputes that it was written in view of."""
+    """The disputes that the model was shown."""
     seen_first: int = -1
     seen_last: int = -1
-    """The positions from which to which its writer read; below 0: those that it covers."""
+    """The positions of the first and last message that the model was shown; below 0: those that the summary covers."""
 
 
 class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
@@ -165,38 +166,38 @@ class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     first_position: int
     last_position: int
     summarizer: str = field(name="family")
-    """Who wrote it, after which version of prompt or rules."""
+    """Who wrote the summary, and by which version of a prompt or of the rules."""
     source_tokens: int
-    """What the messages that it covers cost."""
+    """The cost of the messages that the summary covers, in tokens."""
     calls: int = 0
-    """How many tool calls it covers."""
+    """How many tool calls the summary covers."""
     sections: tuple[Section, ...] = ()
     sources: tuple[SummaryId, ...] = ()
-    """The summaries that it was written from; none where it was written from messages."""
+    """The summaries that this one was written from; none where it was written from messages."""
     writing: Writing | None = None
-    """How a model wrote it; None for the offline text."""
+    """How a model wrote the text; None for the offline text."""
     leaves: int = 0
-    """Of a story: how many leaves it covers."""
+    """For a story: how many leaves the summary covers."""
     retellings: int = 0
-    """Of a story: how often the most retold message that it covers was retold; 1 for a leaf."""
+    """For a story: how often messages were retold at most to get here; 1 for a leaf."""
     threads: ThreadChanges = ThreadChanges()
-    """Of a story: the threads opened and resolved within it."""
+    """For a story: the threads opened and resolved within the summary."""
     edits: tuple[str, ...] = ()
-    """The wordings by hand that it shows; never stored with it."""
+    """The wordings by hand that the text includes; never stored with the summary."""
 
     @property
     def messages(self) -> int:
-        """How many messages it covers."""
+        """How many messages the summary covers."""
         return self.last_position - self.first_position + 1
 
     @property
     def is_written(self) -> bool:
-        """Whether a model wrote it, and some of that is trusted."""
+        """Whether a model wrote the text, and some of it is trusted."""
         return self.writing is not None and self.writing.trusted
 
     @property
     def stretch(self) -> str:
-        """Its level, first and last message: what it covers, whoever wrote it."""
+        """Level, first and last message: the same for all texts of the stretch, whoever wrote them."""
         return f"{self.level} {self.first} {self.last}"
 
     def lines(self, name: SectionName) -> Sequence[Line]:
@@ -222,14 +223,14 @@ TWICE = 2
 
 
 class SectionStyle(Struct, frozen=True):
-    """How a section reads."""
+    """How a section is rendered."""
 
     heading: str
     """A line of its own, or the beginning of its prose."""
     prose: bool = False
-    """Its lines are consecutive sentences."""
+    """Whether the lines are consecutive sentences."""
     apart: bool = False
-    """Its lines come from different places: each begins a line, unless a model wrote them as one text."""
+    """Whether each sentence begins a new line, since they come from different places; not in a text by a model."""
 
 
 class Strategy(Protocol):
@@ -242,7 +243,7 @@ class Strategy(Protocol):
     """
 
     name: str
-    """Its summaries are stored under this name; change it whenever what it says changes."""
+    """The name under which summaries are stored; change it whenever the strategy would word them differently."""
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
         """Whether a summary ends between `stretch` and the atom after it; the end of a turn ends it in any case."""
@@ -353,7 +354,7 @@ class PathReader(Protocol):
         """The widest stored summaries along the path up to position `last`, in order."""
 
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Those of these summaries that are stored."""
+        """The stored summaries among `ids`."""
 
     def texts(
         self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}

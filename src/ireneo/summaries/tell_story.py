@@ -125,7 +125,7 @@ class _NameWord(Struct, frozen=True, array_like=True):
     start: int
     end: int
     opens: bool
-    """It begins a sentence or a quotation, where a capital is no evidence."""
+    """Whether the word begins a sentence or a quotation, where a capital is no evidence of a name."""
 
 
 def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
@@ -323,11 +323,11 @@ def _has_kana(text: str) -> bool:
 _TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
 _TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
 SHORTEST = 5
-"""Words; a shorter sentence says too little by itself."""
+"""A sentence with fewer words says too little by itself."""
 SHORTEST_STUMP = 9
-"""The same for questions and broken-off sentences."""
+"""A question or broken-off sentence with fewer words says too little by itself."""
 SHORTEST_DENSE = 6
-"""The same in signs, for scripts without spaces."""
+"""In scripts without spaces, a sentence with fewer signs says too little by itself."""
 _GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
 TABLE_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
 """Talk about the game; for lower-cased text."""
@@ -404,11 +404,11 @@ LEAF_LINES = 40
 LEAF_NAMES = 120
 """Most names of a leaf."""
 FIRST = 0.4
-"""Bonus for each new name in a sentence, up to two, as a share of its salience."""
+"""Bonus for each new name in a sentence, up to two, as a share of the sentence's salience."""
 IDLE = 0.12
 """Salience below which a sentence is idle talk, such as about dice."""
 BESIDE = 0.25
-"""The same in a recap."""
+"""Salience below which a sentence of a recap is idle talk."""
 NARRATED = 1.3
 """Factor for a narrator's sentences."""
 ASIDE = 0.3
@@ -422,9 +422,9 @@ SPEAKING = 0.25
 GOOD_LENGTH = 130, 280
 """Ideal length of a line, in characters."""
 RECAP_PASSAGE = 200, 420
-"""Characters from which a passage of a recap ends with its sentence, and its most."""
+"""Characters after which a passage of a recap ends with the next sentence, and the most that it may have."""
 PASSAGE = 140, 280
-"""The same elsewhere. Neighbouring sentences are kept together since they give order and reasons."""
+"""These lengths for other passages. Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
 """Characters; a shorter rest of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
@@ -447,17 +447,17 @@ class _ToldSentence(Struct, kw_only=True):
     """Whether the speaker is named, and not just a role."""
     message: Message
     stretch: int
-    """Index of the text, or the part of a text, that it is from."""
+    """Index of the text, or the part of a text, that the sentence is from."""
     recap: bool = False
     aside: bool = False
-    """A narrator speaks of themselves."""
+    """Whether a narrator speaks of themselves."""
     names: tuple[str, ...] = ()
     turns: frozenset[str] = frozenset()
-    """Its words that signal a turn."""
+    """The words of the sentence that signal a turn of events."""
     telling: float = 0.0
-    """Its salience."""
+    """The salience of the sentence."""
     weight: float = 0.0
-    """Its worth apart from its neighbours."""
+    """The worth of the sentence apart from its neighbours."""
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:

@@ -50,10 +50,9 @@ from ireneo.summaries.tell_code import changes, definition, heaviest, known_name
 RULED = 10.0
 """Weight of the user's words."""
 OFTEN = 4
-"""So many lines of the user in the same words are told by the first and the last of them."""
+"""From this many lines in the same words on, only the user's first and last one are told."""
 DETAIL = 5.0
-"""Weight of every sentence after the first in a long message of the user, added to what the sentence itself is worth;
-the longer the message, the smaller it gets."""
+"""Weight added to each sentence after the first in a message of the user; the longer the message, the less."""
 UNDER_WAY = "PARTIAL"
 """Status of a stretch that ends within a turn; never shown alone."""
 ASKED = 5.0
@@ -114,9 +113,9 @@ LIMITS: dict[SectionName, int] = {
     "names": 1,
     "status": 1,
 }
-"""Most lines of each section of a record, so that it is bounded however much it covers."""
+"""Most lines of each section, so that a record is bounded however much it covers."""
 OTHER_LIMIT = 24
-"""The same for sections of another strategy."""
+"""Most lines of a section that another strategy defines."""
 
 
 def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tuple[Section, ...]:
@@ -571,7 +570,7 @@ MOST_OPTIONS = 6
 LONGEST_OPTION = 160
 """Most characters of an option that are kept."""
 LONGEST_HEADED = 280
-"""The same, of an option with a text of its own."""
+"""Most characters that are kept of an option which has a text besides its heading."""
 LINES_BEFORE = 4
 """Lines before a list in which its question stands."""
 LONGEST_CHOICE = 240

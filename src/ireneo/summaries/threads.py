@@ -33,9 +33,9 @@ WORTH: dict[ThreadKind, tuple[float, float]] = {
 }
 """For each kind: the worth of a new thread, and the messages after which it has halved."""
 KIND_SHARE = 0.5
-"""Most share of the room for one kind while there is competition."""
+"""The largest share of the room for one kind while other kinds need it too."""
 PAIR_SHARE = 0.25
-"""The same for the threads between one pair of people."""
+"""The largest share of the room for the threads between one pair of people."""
 
 
 def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[tuple[Thread, ...], int]:

@@ -34,7 +34,7 @@ class ScriptedLLM:
         """Answer from `script`; `name` is the model's name in the replies."""
         self.name = name
         self.prompts: list[Prompt] = []
-        """What it was asked, in order."""
+        """The prompts that the model was asked, in order."""
         self._script = script
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:

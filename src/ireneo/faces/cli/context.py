@@ -352,7 +352,7 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
     tier: Tier
     name: str
     depth: int
-    """Of a summary: 1 is made from messages, a deeper one from several of the depth above it. 0 for what is none."""
+    """The depth of a summary: 1 if made from messages, else one more than that of its parts; 0 for other rows."""
     id: str
     first_turn: int
     last_turn: int

@@ -265,7 +265,7 @@ def _summed_up(tally: WorkReport) -> str:
 
 
 def _where(made: Counter[str], stored: Stored) -> str:
-    """Of which projects the memories are, and how to see them, where `ireneo memories` doesn't show them all here."""
+    """Say to which projects the memories belong, where `ireneo memories` in this folder would not show them all."""
     here = Scoped().name
     if here is None or not made:
         return ""

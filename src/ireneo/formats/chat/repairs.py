@@ -54,7 +54,7 @@ class Matching(Struct, frozen=True, kw_only=True):
     """The calls of a list with their results; results that are in neither field follow no call at all."""
 
     calls: dict[Spot, Spot | None]
-    """Each call, in order, with its result."""
+    """The calls in order, each with its result."""
     repeated: frozenset[Spot]
     """Results of a call that had one already."""
 

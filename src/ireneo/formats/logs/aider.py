@@ -156,7 +156,7 @@ class _Report(Struct, kw_only=True):
     tests: str = ""
     test_command: str = ""
     tests_failed: bool | None = None
-    """None: to be derived from their output."""
+    """Whether the tests failed; None if that has to be derived from their output."""
     ran: list[str] = field(default_factory=list)
     """Commands of the model that the user allowed to run."""
     usage: list[str] = field(default_factory=list)

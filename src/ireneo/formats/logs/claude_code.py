@@ -595,7 +595,7 @@ class _Planting:
         """The last node of each trail."""
         self._parents = array("q")
         self._spoken = bytearray()
-        """Of each node, whether it or a descendant was said by someone other than the harness."""
+        """For each node whether the node or a descendant was said by someone other than the harness."""
         self._newest_child = array("q")
         self._newest_root = _ROOT
         self._ends: dict[int, int] = {}

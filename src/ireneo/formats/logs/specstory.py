@@ -108,7 +108,7 @@ class _Used(Struct, frozen=True, kw_only=True):
     name: str
     arguments: dict[str, object]
     output: str | None = None
-    """None where there was none, or it was omitted."""
+    """What the tool printed; None where it printed nothing, or the output was omitted."""
     error: bool = False
 
     def result(self, call: Call) -> Result:

@@ -33,9 +33,9 @@ class Run(Struct, kw_only=True):
     """A session before its messages are read."""
 
     number: int
-    """The line that it begins on."""
+    """The line that the run begins on."""
     messages: list[tuple[int, object]]
-    """Each with its line."""
+    """The messages, each with the number of its line."""
     besides: dict[str, object]
     """The fields of the run besides its messages."""
     system: object = None

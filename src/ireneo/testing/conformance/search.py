@@ -107,7 +107,7 @@ def within(tx: Transaction, runs: Sequence[tuple[int, int]]) -> set[MessageId]:
 
 
 def ids(messages: Sequence[Message]) -> set[MessageId]:
-    """Their ids."""
+    """The ids of `messages`."""
     return {message.id for message in messages}
 
 
