@@ -203,7 +203,7 @@ def test_what_was_said_to_last_until_a_day_is_over_after_it(tmp_path: Path, said
     held = [each.text for each in told if each.holds]
     assert told
     assert [left in each for each in held] == ([True] if left else [])
-    assert all(each.holds or "It was so until" in each.reason for each in told)
+    assert all(each.holds or "and held until" in each.reason for each in told)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,8 @@ class MemoryIndex:
     def _held_then(self, record: Record) -> bool:
         """Whether the memory held at the time the question asks about."""
         if self._past:
-            return not record.archived and bool(record.periods) and not KINDS[record.kind].holds(record, self._now)
+            kind = KINDS[record.kind]
+            return kind.holds(record, record.at) and not kind.holds(record, self._now)
         return self._then is not None and KINDS[record.kind].holds(record, self._then)
 
     def _read(self, found: FoundMemory) -> Document:

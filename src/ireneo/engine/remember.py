@@ -28,9 +28,10 @@ from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.lasting import passed
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import over_by, uncounted, without
+from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of, switched
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -275,13 +276,13 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 def settle_passed(
     tx: Transaction, space: str, known: Sequence[Record], moment: datetime, recorded: datetime
 ) -> list[Remembered]:
-    """Retire the quotations that said themselves until when something is so, if that is over at `moment`."""
+    """Retire the quotations of what is over at `moment`, or of which it is too long ago to tell."""
     done: list[Remembered] = []
     for each in known:
-        passed = over_by(each.text, each.at, moment) if each.kind == "episodic" and each.holds else None
-        if passed is None:
+        is_quoted = each.kind == "episodic" and each.holds and not each.pinned
+        over_now = passed(each.text, each.at, moment) if is_quoted else None
+        if over_now is None:
             continue
-        end, left = passed
         last = each.evidence[-1]
         names = {name: getattr(each, name) for name in NAMES}
         over = MemoryDraft(
@@ -289,15 +290,17 @@ def settle_passed(
             kind=each.kind,
             at=each.at,
             recorded=max(recorded, last.recorded + _AFTER),
-            until=end,
+            until=over_now.until,
             against=True,
             origin=each.origin,
             trust=each.trust,
             project=last.project,
             **names,
         )
-        rest = replace(over, text=left, until=None, against=False, session=last.session, messages=last.messages)
-        done += settle_drafts(tx, space, [over, *([rest] if left else [])])
+        rest = replace(
+            over, text=over_now.left, until=None, against=False, session=last.session, messages=last.messages
+        )
+        done += settle_drafts(tx, space, [over, *([rest] if over_now.left else [])])
     return done
 
 

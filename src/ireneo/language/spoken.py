@@ -102,6 +102,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasts_until: Row = ()  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
     lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
+    for_good: Row = ()  # Anywhere: it is so for years, by what it tells
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before

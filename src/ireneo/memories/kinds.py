@@ -225,11 +225,15 @@ class _Episodic(MemoryKind):
         first = min(denied, key=lambda each: each.recorded)
         reason = said_against(first, "that it did not happen")
         if first.until is not None:
-            reason = f"It was so until {day(first.until)}."
+            reason = f"It was told of {day(record.at)}, and held until {day(first.until)}."
         return replace(record, state="retired", reason=reason, retired=first.recorded)
 
     def holds(self, record: Record, moment: datetime) -> bool:
-        return record.holds and record.at <= moment
+        if record.holds or record.archived or record.state != "retired":
+            return record.holds and record.at <= moment
+        # What was told of a while did hold for that while.
+        ends = [each.until for each in record.evidence if each.against and each.until is not None]
+        return bool(ends) and record.at <= moment < max(ends)
 
     def retention(self, record: Record, now: datetime) -> float:
         """By how often and how recently it was told or used, regardless of when it happened."""

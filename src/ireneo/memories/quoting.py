@@ -166,7 +166,10 @@ def question_of(text: str) -> str:
 
 def answer_in(text: str, asked: str) -> str:
     """The short first sentence of a message that answers a question and tells something; else empty."""
-    first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
+    said = [each for line in plain(text).strip().split("\n", 2)[:2] for each in sentences(line, small_opens=True)]
+    first = next(iter(said), "")
+    if any(says("takes_back", each) for each in said[1:2]):
+        return ""
     words = _WORDS.findall(first)
     if not words or len(words) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
         return ""

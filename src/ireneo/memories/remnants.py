@@ -1,4 +1,4 @@
-"""What remains of a memory about several things of which one has ended, by what is said or by its own time.
+"""What remains of a memory about several things of which one is said to have ended.
 
 From a list of names the one who left is removed; of several sentences, clauses or listed things, those that aren't
 affected remain. In a quotation, a mark replaces what was removed.
@@ -7,29 +7,21 @@ affected remain. In a quotation, a mark replaces what was removed.
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
-from functools import lru_cache
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
-from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
-from ireneo.language.words import in_standard, language_of_sentence, sentences, terms, writes_nouns_large
-from ireneo.memories.cues import and_words, clause_words, cues, each_of, says
+from ireneo.language.words import sentences, terms, writes_nouns_large
+from ireneo.memories.cues import and_words, clause_words, says
 from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over, telling, words_of
 from ireneo.memories.figures import figures
-from ireneo.memories.rivals import number_words
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
-_PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
+PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
+"""Where one clause or listed thing ends and the next begins."""
 _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
-_DAYS = {
-    unit: timedelta(days=days)
-    for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
-    for unit in units.split()
-}
 _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
@@ -59,58 +51,9 @@ def without(text: str, words: str) -> str | None:
         left = left.replace(f"{_LEFT_OUT} ", "")
     if own != text:
         # What is left may answer nothing.
-        frame = text if left.startswith(own.split(" ", 1)[0]) else _asked().sub("", text, count=1)
+        frame = text if left.startswith(own.split(" ", 1)[0]) else asked().sub("", text, count=1)
         return frame.replace(own, left)
     return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
-
-
-def over_by(text: str, at: datetime, now: datetime) -> tuple[datetime, str] | None:
-    """Until when a quotation of `at` said that something lasts, if that is over `now`; and what is left without it.
-
-    "In plaster till June", "mother stays for three weeks". What is left may be empty.
-    """
-    said = _ends_of(text, at)
-    over = [end[0] for _, end in said if end is not None and end[0] < now]
-    if not over:
-        return None
-    own = words_of(text)
-    kept = [each if end is None or end[0] >= now else end[1] for each, end in said]
-    kept = [each for each in kept if len(telling(each)) > 1]
-    left = " ".join(kept) if kept and not _refers().match(kept[0]) else ""
-    return max(over), text.replace(own, left) if left else ""
-
-
-@lru_cache(4_096)
-def _ends_of(text: str, at: datetime) -> tuple[tuple[str, tuple[datetime, str] | None], ...]:
-    """The sentences of a quotation, each with its end; none if nothing in it says how long it lasts.
-
-    Cached, since each message is compared with the same memories.
-    """
-    own = words_of(text)
-    if own == text or not (says("lasts_until", own) or any(each.search(own) for each in each_of("lasts_for"))):
-        return ()
-    return tuple((each, _end_of(each, at)) for each in sentences(own, small_opens=True))
-
-
-def _end_of(sentence: str, at: datetime) -> tuple[datetime, str] | None:
-    """When that is over of which a sentence says how long it lasts, and what stands before it."""
-    if says("lasted", in_standard(sentence)):
-        return None
-    language = language_of_sentence(sentence)
-    ahead = [each for each in moments(sentence, at, language, ahead=True) if each.at > at]
-    found, end = cues(language).lasts_until.search(sentence), None
-    if found:
-        end = min((each.at for each in ahead if each.start >= found.start()), default=None)
-    for pattern in each_of("lasts_for") if end is None else ():
-        if found := pattern.search(sentence):
-            number = number_words().get(found["number"].casefold(), found["number"])
-            begins = max((each.at for each in ahead), default=at)
-            end = begins + int(number) * _DAYS[found["unit"].casefold()] if number.isdigit() else None
-            break
-    if found is None or end is None:
-        return None
-    cuts = [each.start() for each in _PIECES.finditer(sentence, 0, found.start())]
-    return end + timedelta(days=1), sentence[: cuts[-1]] if cuts else ""
 
 
 def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
@@ -148,14 +91,14 @@ def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
     touched = [piece for piece in pieces if any(is_part(one, each) for one in said for each in telling(piece))]
     kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
     kept = [piece for piece in kept if len(telling(piece)) > 1]
-    if not quoted or not touched or not kept or len(kept) == len(pieces) or _refers().match(kept[0]):
+    if not quoted or not touched or not kept or len(kept) == len(pieces) or refers().match(kept[0]):
         return None
     return " ".join(kept)
 
 
 def _without_piece(own: str, over: set[str]) -> str | None:
     """The clauses or listed things that are not about what is `over`."""
-    cuts = [0, *(found.end() for found in _PIECES.finditer(own)), len(own)]
+    cuts = [0, *(found.end() for found in PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
     if len(pieces) > 1 and gone[-1] and pieces[-2].endswith(", ") and _names_again().match(pieces[-1]):
@@ -182,13 +125,13 @@ def _names_again() -> re.Pattern[str]:
 
 
 @from_data
-def _asked() -> re.Pattern[str]:
+def asked() -> re.Pattern[str]:
     """A pattern for the question in a memory that quotes an answer."""
     return lazy_re(either([each for code in LANGUAGES for each in of_language(Phrasing, code).asked]))
 
 
 @from_data
-def _refers() -> re.Pattern[str]:
+def refers() -> re.Pattern[str]:
     """A pattern for the beginning of a sentence that refers to the one before it."""
     return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).refers]), re.I)
 

@@ -1,0 +1,126 @@
+"""How long a quotation tells what is so: until the time that it names itself, for some weeks, or for good.
+
+What fills no slot is quoted with its day. Of what somebody says of the present nobody knows for how long it is so: it
+is held for a hundred days, and is told in the history alone from then on. What happened stays, and so does what is so
+for years by its form: what one likes, can't eat or has learned.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ireneo.language.moments import moments
+from ireneo.language.predicates import predicate
+from ireneo.language.words import in_standard, language_of_sentence, sentences
+from ireneo.memories.cues import cues, each_of, says
+from ireneo.memories.endings import telling, words_of
+from ireneo.memories.remnants import PIECES, asked, refers
+from ireneo.memories.rivals import number_words
+from ireneo.patterns import lazy_re
+
+COUNTS_FOR = timedelta(days=100)
+"""For how long what is said of the present is held to be so."""
+_DAYS = {
+    unit: timedelta(days=days)
+    for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
+    for unit in units.split()
+}
+_FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
+_QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
+
+
+class Passed(Struct, frozen=True, kw_only=True):
+    """What a quotation says no longer, and what is left of it."""
+
+    until: datetime
+    """Until when it was held."""
+    left: str
+    """The quotation without it; empty if nothing is left."""
+
+
+class _End(Struct, frozen=True, kw_only=True):
+    at: datetime
+    left: str = ""
+    """What stands before it in its sentence."""
+
+
+def passed(text: str, at: datetime, now: datetime) -> Passed | None:
+    """What of a quotation of `at` is over `now`; None if nothing is."""
+    said = _ends_of(text, at)
+    over = [end for _, end in said if end is not None and end.at < now]
+    if not over:
+        return None
+    kept = [each if end is None or end.at >= now else end.left for each, end in said]
+    kept = [each for each in kept if len(telling(each)) > 1]
+    left = " ".join(kept) if kept and not refers().match(kept[0]) else ""
+    return Passed(until=max(each.at for each in over), left=text.replace(words_of(text), left) if left else "")
+
+
+@lru_cache(4_096)
+def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
+    """The sentences of a quotation, each with its end; none if the text is no quotation.
+
+    Cached, since each message is compared with the same memories.
+    """
+    own, asked_for = words_of(text), _question_of(text)
+    if own == text:
+        return ()
+    return tuple(
+        (each, _named_end(each, at) or _end_of(each, asked_for, at)) for each in sentences(own, small_opens=True)
+    )
+
+
+def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
+    """When a sentence counts no more that says nothing of how long; None if it is so for good, or happened."""
+    plain = in_standard(sentence)
+    clauses = [each for each in PIECES.split(plain) if each.strip()]
+    if says("for_good", plain) or says("for_good", asked) or says("happened", asked):
+        return None
+    language = language_of_sentence(plain)
+    tenses = [_tense(each, language) for each in clauses]
+    if not {"past", "perfect"}.isdisjoint(tenses):
+        return None
+    return _End(at=at + COUNTS_FOR)
+
+
+def _question_of(text: str) -> str:
+    """The question that a quotation answers; empty if there is none."""
+    framed = asked().search(text)
+    found = _QUOTED.search(framed[0]) if framed else None
+    return found[1] if found else ""
+
+
+def _tense(clause: str, language: str) -> str:
+    first = _FIRST.match(clause)
+    names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
+    said = predicate(clause, names) if language != "de" else None
+    if said is not None:
+        return said.tense
+    return "past" if cues(language).happened.search(clause) else ""
+
+
+def _named_end(sentence: str, at: datetime) -> _End | None:
+    """The end that a sentence names: "till June", "for three weeks"."""
+    if says("lasted", in_standard(sentence)):
+        return None
+    language = language_of_sentence(sentence)
+    found, end = cues(language).lasts_until.search(sentence), None
+    patterns = [] if found else [each for each in each_of("lasts_for") if each.search(sentence)]
+    if not found and not patterns:
+        return None
+    ahead = [each for each in moments(sentence, at, language, ahead=True) if each.at > at]
+    if found:
+        end = min((each.at for each in ahead if each.start >= found.start()), default=None)
+    for pattern in patterns if end is None else ():
+        if found := pattern.search(sentence):
+            number = number_words().get(found["number"].casefold(), found["number"])
+            begins = max((each.at for each in ahead), default=at)
+            end = begins + int(number) * _DAYS[found["unit"].casefold()] if number.isdigit() else None
+            break
+    if found is None or end is None:
+        return None
+    cuts = [each.start() for each in PIECES.finditer(sentence, 0, found.start())]
+    return _End(at=end + timedelta(days=1), left=sentence[: cuts[-1]] if cuts else "")

@@ -1,0 +1,93 @@
+"""What is quoted tells what is so for a while, and what happened or is so for years stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import ireneo.sync
+from ireneo.memories.lasting import COUNTS_FOR, Passed, passed
+from ireneo.memories.quoting import quotation
+
+SAID = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
+LATER = SAID + COUNTS_FOR + timedelta(days=1)
+
+
+def quoted(words: str, language: str = "en", asked: str = "") -> str:
+    return quotation(words, "The user", SAID, language, asked)
+
+
+PRESENT = (
+    ("the landlord is still on about the boiler", "en", ""),
+    ("I'm on the early bus with Greta", "en", ""),
+    ("my desk is next to the lift", "en", ""),
+    ("three mornings at the bakery", "en", "How often do you work?"),
+    ("ich sitze jetzt neben dem Aufzug", "de", ""),
+    ("die Garage kostet uns 60 Euro", "de", ""),
+    ("dienstags und freitags", "de", "Wann hast du frei?"),
+)
+STAYS = (
+    ("we sold the boat to a man from Hull", "en", ""),
+    ("Greta has left the choir", "en", ""),
+    ("she doesn't eat mushrooms", "en", ""),
+    ("I'm coeliac so no bread", "en", ""),
+    ("I play the zither", "en", ""),
+    ("zither", "en", "What do you play?"),
+    ("a swan", "en", "What did you see there?"),
+    ("six", "en", "How old is your son?"),
+    ("I've been roofing for twenty years", "en", ""),
+    ("wir haben das Boot letzte Woche verkauft", "de", ""),
+    ("sie isst keine Pilze", "de", ""),
+    ("ich spiele Zither", "de", ""),
+    ("das mache ich seit 20 Jahren", "de", ""),
+)
+
+
+@pytest.mark.parametrize(("words", "language", "asked"), PRESENT)
+def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: str, asked: str) -> None:
+    text = quoted(words, language, asked)
+    assert passed(text, SAID, SAID + COUNTS_FOR) is None
+    over = passed(text, SAID, LATER)
+    assert over == Passed(until=SAID + COUNTS_FOR, left="")
+
+
+@pytest.mark.parametrize(("words", "language", "asked"), STAYS)
+def test_what_happened_or_is_so_for_years_stays(words: str, language: str, asked: str) -> None:
+    assert passed(quoted(words, language, asked), SAID, LATER) is None
+
+
+def test_of_several_sentences_those_that_last_stay() -> None:
+    over = passed(quoted("My desk is next to the lift. We sold the boat to Greta."), SAID, LATER)
+    assert over == Passed(until=SAID + COUNTS_FOR, left=quoted("We sold the boat to Greta."))
+
+
+def test_an_end_that_is_named_goes_before_all_others() -> None:
+    text = quoted("I'm in plaster till June")
+    over = passed(text, SAID, SAID + timedelta(days=30))
+    assert over == Passed(until=datetime(2031, 6, 2, tzinfo=UTC), left="")
+    assert passed(text, SAID, SAID + timedelta(days=7)) is None
+
+
+def test_what_is_no_quotation_does_not_pass() -> None:
+    assert passed("The desk is next to the lift.", SAID, LATER) is None
+
+
+def test_what_counts_no_more_is_found_in_the_history_with_its_reason() -> None:
+    with ireneo.sync.open() as memory:
+        session = memory.session("chat")
+        said = (
+            "my desk is next to the lift since we changed floors",
+            "Greta has a cold, poor thing",
+            "what rhymes with moon?",
+        )
+        for number, text in enumerate(said):
+            at = SAID + timedelta(days=60 * number)
+            session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}])
+        memory.work(until_idle=True)
+        held = " ".join(each.text for each in memory.memories())
+        assert "lift" not in held
+        assert "Greta" in held
+        (desk,) = [each for each in memory.memories(state="any") if "lift" in each.text]
+        assert desk.reason == "It was told of 14 May 2031, and held until 22 August 2031."
+        assert desk.id in [each.id for each in memory.recall("what was next to my desk before?")]
