@@ -140,6 +140,27 @@ def test_a_word_about_something_else_ends_nothing(tmp_path: Path, before: str, n
 
 
 @pytest.mark.parametrize(
+    ("before", "now", "stands"),
+    [
+        ("My eye test is on Thursday at 6.", "Oh wait, it got moved, Saturday at 11.", False),
+        ("Der Zins für das Haus ist 1,8 Prozent.", "1,4 Prozent, ich hab die Zahlen verwechselt.", False),
+        ("My eye test is on Thursday at 6.", "They said it got moved to another ward.", True),
+        ("My eye test is on Thursday at 6.", "My sister's exam is on Saturday at 11.", True),
+    ],
+)
+def test_what_is_put_right_in_the_same_talk_ends_what_was_said(
+    tmp_path: Path, before: str, now: str, stands: bool
+) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for minute, text in enumerate((before, now)):
+            said = {"role": "user", "content": text, "timestamp": f"2024-05-01T10:{minute:02}:00Z"}
+            memory.session("talk").append([said])
+        memory.work(until_idle=True)
+        first = [each for each in memory.memories(state="any") if "6" in each.text or "1,8" in each.text]
+    assert [each.holds for each in first] == [stands]
+
+
+@pytest.mark.parametrize(
     ("before", "now", "left"),
     [
         ("My roommates are Jules and Kenzie.", "Kenzie moved out.", "My roommates are Jules and …."),

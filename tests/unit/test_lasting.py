@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,10 @@ PRESENT = (
     ("I'm on the early bus with Greta", "en", ""),
     ("my desk is next to the lift", "en", ""),
     ("three mornings at the bakery", "en", "How often do you work?"),
+    ("I've been on the late shift since March", "en", ""),
+    ("we've been living above the bakery", "en", ""),
+    ("ich bin erst seit März im Lager", "de", ""),
+    ("wir haben was gegen den Lärm im Keller", "de", ""),
     ("ich sitze jetzt neben dem Aufzug", "de", ""),
     ("die Garage kostet uns 60 Euro", "de", ""),
     ("dienstags und freitags", "de", "Wann hast du frei?"),
@@ -73,8 +78,8 @@ def test_what_is_no_quotation_does_not_pass() -> None:
     assert passed("The desk is next to the lift.", SAID, LATER) is None
 
 
-def test_what_counts_no_more_is_found_in_the_history_with_its_reason() -> None:
-    with ireneo.sync.open() as memory:
+def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
         session = memory.session("chat")
         said = (
             "my desk is next to the lift since we changed floors",

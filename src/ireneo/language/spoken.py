@@ -102,6 +102,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasts_until: Row = ()  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
     lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
+    goes_on: Row = ()  # Anywhere in a clause in the perfect: it is so still
     for_good: Row = ()  # Anywhere: it is so for years, by what it tells
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
@@ -127,6 +128,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     rules: Row = ()  # At the beginning of a sentence: how the assistant should behave
     tongues: Row = ()  # Anywhere in a rule: the language of answers
     over_it: Row = ()  # Anywhere: the last thing mentioned has ended
+    put_right: Row = ()  # Anywhere: another figure takes the place of the one that was said right before
     laughs: Row = ()  # Anywhere: who says so laughs
     boasts: Row = ()  # Anywhere in a sentence with laughter: it isn't meant
     generic: Set = frozenset()  # Words that many memories have in common

@@ -238,6 +238,14 @@ class _ChangeReader:
             yield from same if len(same) <= 2 else ()
         if says("over_it", self.words) and self.held and not self.names and not _beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
+        yield from self._put_right()
+
+    def _put_right(self) -> list[Record]:
+        """The last memory of the same day with another figure, if that is corrected: "it got moved, Saturday"."""
+        told = _numbers_of(self.words) if says("put_right", self.words) else set()
+        today = [each for each, _ in self.held if told and each.at.date() == self.draft.at.date()]
+        today = [each for each in today if (theirs := _numbers_of(heard(each.text))) and not told & theirs]
+        return sorted(today, key=lambda each: each.recorded)[-1:]
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
@@ -581,6 +589,11 @@ _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
 _FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
+
+
+def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:
+    """The figures and days of a text, without the opposites."""
+    return {(kind, values) for kind, values in figures(text).items() if not kind.startswith((SIDE, APART))}
 
 
 def _is_time(text: str) -> bool:

@@ -98,7 +98,7 @@ def _tense(clause: str, language: str) -> str:
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(clause, names) if language != "de" else None
     if said is not None:
-        return said.tense
+        return "present" if said.tense == "perfect" and cues(language).goes_on.search(clause) else said.tense
     return "past" if cues(language).happened.search(clause) else ""
 
 
