@@ -19,6 +19,7 @@ ENDED = (
     ("My bike is a green Brompton.", "Someone nicked my Brompton outside the gym."),
     ("I'm on 20 mg of citalopram.", "GP halved my citalopram, 10 mg from Monday."),
     ("I play bass in a ska band called The Late Fees.", "I left the Late Fees, no time."),
+    ("My roofing course takes 3 years.", "The roofing course was cut to 2 now."),
     ("I hate olives.", "Confession: after Crete I adore olives."),
     ("I'm in my second year of a nursing degree.", "I passed everything, so third year it is."),
     ("My sister is pregnant, due in October.", "My sister had the baby on Sunday, a boy called Felix."),

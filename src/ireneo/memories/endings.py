@@ -311,7 +311,7 @@ class _ChangeReader:
             plain = any(is_measure(kind) or kind.startswith(SIDE) for kind in differ)
             if not self._same_beings(each, few=len(shared) == 1):
                 continue
-            narrowed = any(told[kind] < theirs[kind] for kind in differ)
+            narrowed = any(kind in told and told[kind] < theirs[kind] for kind in differ)
             if len(shared) >= 2 or self.changed or plain or narrowed or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
