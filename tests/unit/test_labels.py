@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
+from tests.agent_log import MADE, MOON, Ran, claude_log
 from tests.progress import progress_of
 from tests.whole import whole
 
+import ireneo.sync
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.format import log_format
@@ -114,3 +118,86 @@ def test_what_a_log_sums_up_of_its_run_becomes_lessons_in_its_words(place: dict[
     ) in told
     # What nothing in the run bears out is left aside.
     assert "ghosts" not in whole(told).lower()
+
+
+TRAP = [Ran("make tide", "Exit code 2\nmake: tide table not found, the moon is missing", failed=True), MOON, MADE]
+FIX = "run `make moon` first"
+
+
+def learned_beside(folder: Path, beside: dict[str, object], *, log: str = "runs/tide.jsonl") -> tuple[str, list[str]]:
+    """How the run in `log` came out, and the lessons, where these files lie beside it."""
+    (folder / log).parent.mkdir(parents=True, exist_ok=True)
+    (folder / log).write_text(claude_log("harbour-1", TRAP * 2), encoding="utf-8")
+    for name, said in beside.items():
+        text = "\n".join(map(json.dumps, said)) if isinstance(said, list) and name.endswith("l") else json.dumps(said)
+        (folder / name).write_text(said if isinstance(said, str) else text, encoding="utf-8")
+    with ireneo.sync.open(folder / "memory.db") as memory:
+        (learned,) = memory.learn_from(folder / log).sessions
+        return learned.run.outcome, [each.lesson for each in memory.lessons()]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"runs/index.jsonl": [{"file": "other.jsonl", "resolved": True}, {"file": "tide.jsonl", "resolved": False}]},
+        {"runs/index.json": [{"session_id": "harbour-1", "reward": 0}]},
+        {"results.json": {"resolved_ids": ["harbour-2"], "unresolved_ids": ["harbour-1"]}},
+        {"report.json": {"harbour-1": {"resolved": False}, "harbour-2": {"resolved": True}}},
+        {"runs/metadata.json": {"session_id": "harbour-1", "success": False}},
+    ],
+)
+def test_a_run_that_failed_by_what_stands_beside_its_log_teaches_no_remedy(
+    tmp_path: Path, beside: dict[str, object]
+) -> None:
+    outcome, lessons = learned_beside(tmp_path, beside)
+    assert outcome == "bad"
+    assert not [each for each in lessons if FIX in each]
+
+
+@pytest.mark.parametrize(
+    ("beside", "outcome"),
+    [
+        ({"runs/index.jsonl": [{"file": "tide.jsonl", "resolved": True}]}, "good"),
+        ({"runs/index.jsonl": [{"file": "ebb.jsonl", "resolved": False}]}, "unknown"),
+        ({"runs/metadata.json": {"session_id": "harbour-2", "success": False}}, "unknown"),
+        ({"runs/index.json": "{broken"}, "unknown"),
+        ({}, "unknown"),
+    ],
+)
+def test_what_stands_beside_other_logs_or_says_so_teaches_as_before(
+    tmp_path: Path, beside: dict[str, object], outcome: str
+) -> None:
+    said, lessons = learned_beside(tmp_path, beside)
+    assert said == outcome
+    assert [each for each in lessons if FIX in each]
+
+
+def test_a_harness_describes_a_run_in_the_folder_around_its_log(tmp_path: Path) -> None:
+    graded = {"trial_name": "tide__1", "verifier_result": {"rewards": {"reward": 0.0}}}
+    assert learned_beside(tmp_path, {"trial/result.json": graded}, log="trial/agent/tide.jsonl")[0] == "bad"
+
+
+def test_learnings_beside_a_log_become_lessons_with_the_passages_that_bear_them_out(tmp_path: Path) -> None:
+    said = "The moon table has to be written before the tide table"
+    summary = {"learnings": {"repo": [said], "code": [], "workflow": []}, "friction": []}
+    then = "The moon table has to be written before the tide table, as the Makefile says."
+    log = tmp_path / "full.jsonl"
+    log.write_text(claude_log("harbour-1", [Ran("ls", "Makefile")], then=then), encoding="utf-8")
+    (tmp_path / "metadata.json").write_text(json.dumps({"session_id": "harbour-1", "summary": summary}))
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        memory.learn_from(log)
+        (lesson,) = (each for each in memory.lessons() if "own summary" in each.lesson)
+    assert said in lesson.lesson
+    assert [each.quote for each in lesson.sources] == [then]
+
+
+def test_workers_read_what_stands_beside_a_log_too(tmp_path: Path) -> None:
+    (tmp_path / "tide.jsonl").write_text(claude_log("harbour-1", TRAP * 2), encoding="utf-8")
+    (tmp_path / "index.json").write_text(json.dumps([{"file": "tide.jsonl", "resolved": False}]))
+    log = LogFile(str(tmp_path / "tide.jsonl"))
+    with log:
+        assert log.is_labelled
+        assert log.label_of("harbour-1") == {"file": "tide.jsonl", "resolved": False}
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        (learned,) = memory.learn_logs([tmp_path / "tide.jsonl"], on="local:1", project="quay").sessions
+    assert learned.run.outcome == "bad"

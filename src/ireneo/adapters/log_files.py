@@ -9,12 +9,13 @@ import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
+from ireneo.adapters.log_labels import has_labels, label_beside
 from ireneo.errors import BadInput, StoreError
 from ireneo.patterns import lazy_re
 
@@ -182,6 +183,15 @@ class LogFile:
             return ""
         with _open(self._path) as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+    def label_of(self, session: str) -> Mapping[str, object] | None:
+        """What files beside it say of one of its sessions; None for a stream."""
+        return label_beside(Path(self._path), session) if self._path is not None else None
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a file beside it may say something of its sessions."""
+        return self._path is not None and has_labels(Path(self._path))
 
     def close(self) -> None:
         """Close it."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine import annotations as noting
 from ireneo.engine.diary import Diary, read_diary
+from ireneo.engine.lessons import Cited, shown_by
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
@@ -182,6 +183,8 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
     session: str = ""
     expanded: Expanded | None = None
     memory: Record | None = None
+    quotes: tuple[Cited, ...] = ()
+    """What is said in the messages that the memory was drawn from, if it is a lesson."""
     note: Annotation | None = None
     """An annotation, such as a pin."""
     diary: Diary | None = None
@@ -210,7 +213,8 @@ async def lookup(
         elif id:
             record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            return LookupResult(memory=_seen(tx, space, record, project, viewpoint))
+            seen = _seen(tx, space, record, project, viewpoint)
+            return LookupResult(memory=seen, quotes=shown_by(tx, resources, space, seen) if seen.cue else ())
         if key is not None:
             return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
         return [] if viewpoint else keys

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.context import due_ahead, write_ahead
-from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
+from ireneo.engine.resources import Cleaning, DraftVariants, Naming, Resources, UncleanedIds, chain_named
 from ireneo.engine.scope import place_session
 from ireneo.engine.tree import last_shared, passes
 from ireneo.errors import BadInput
@@ -43,6 +43,7 @@ from ireneo.log.message import (
     Media,
     Message,
     MessageId,
+    Native,
     Opaque,
     Result,
     Text,
@@ -61,6 +62,8 @@ T = TypeVar("T")
 
 BATCH = 4_000
 """Messages per transaction: an interrupted import keeps what was stored, and may be run again."""
+LABELS = "labels"
+"""The format of a record that holds only what is said beside the log."""
 BATCH_BYTES = 8_000_000
 """Characters of messages and their records per transaction."""
 
@@ -162,9 +165,53 @@ async def import_session(
     return importing.report(logged, end)
 
 
-def sessions_of(log: LogFormat, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
-    """Read the sessions of a log; each must be read before the next one is asked for."""
-    return log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
+LabelOf: TypeAlias = Callable[[str], Mapping[str, object] | None]
+"""`LogSource.label_of`."""
+
+
+def sessions_of(
+    log: LogFormat, lines: Iterable[bytes], name: str, spool: Spool | None, label_of: LabelOf
+) -> Iterator[StreamedSession]:
+    """Read the sessions of a log, with their labels; each must be read before the next one is asked for."""
+    read = log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
+    for logged in read:
+        label = label_of(logged.id)
+        yield StreamedSession(logged.id, _labelled(logged, label), logged.faults) if label else logged
+
+
+async def import_sessions(
+    resources: Resources,
+    space: str,
+    lines: Iterable[bytes],
+    log: LogFormat,
+    name: str,
+    keep_secrets: bool | None,
+    label_of: LabelOf,
+) -> AsyncGenerator[Imported, None]:
+    """Store the sessions of a log, each as it is read; `name` is the file's."""
+    with resources.spool() as spool:
+        found = sessions_of(log, lines, name, spool, label_of)
+        # Parsing a large log takes long: read each session in a thread.
+        while (logged := await asyncio.to_thread(next, found, None)) is not None:
+            cleaning = resources.cleaning(keep_secrets)
+            source = f"{log.name}:{cleaning.text(name)}"
+            follows = log.name in CONVERSATIONS
+            count = resources.count
+            yield await import_session(resources.store, space, logged, source, count, cleaning, follows=follows)
+
+
+def _labelled(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:
+    """The nodes of a session, the first with what else is said of the session."""
+    for at, node in enumerate(logged):
+        if at:
+            yield node
+            continue
+        record = node.draft.record
+        noted = record.payload if record is not None else []
+        payload = [*(noted if isinstance(noted, list | tuple) else [noted]), dict(label)]
+        form = record.format if record is not None else LABELS
+        yield replace(node, draft=replace(node.draft, record=Native(format=form, payload=payload)))
+    return logged.head
 
 
 class NamedSession(Struct, frozen=True, kw_only=True):

@@ -51,6 +51,7 @@ from ireneo.engine.learn import (
 from ireneo.engine.merging import MergedLessons, merge_lessons
 from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading, run_steps
 from ireneo.engine.resources import Resources
+from ireneo.engine.scope import place_if_unplaced, place_unplaced
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LinearFormat, LogFormat, LogFormatName, log_format
@@ -79,6 +80,8 @@ class LogTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     """The name of its sessions without an id of their own."""
     keep_secrets: bool
+    project: str = ""
+    """Of sessions of which the log tells none."""
 
 
 class LogAnalysis(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -118,6 +121,7 @@ async def analyse_log(resources: Resources, task: LogTask) -> LogAnalysis:
         if not sessions or log.damage or log.left_out:
             return LogAnalysis(did="here")
     store = resources.store
+    await place_unplaced(store, _SPACE, [each.key.session for each in sessions], task.project)
     reads = {}
     for due in await store.read(due_runs, _SPACE, [each.key.session for each in sessions]):
         reads[due.info.key.session] = await read_session(resources, due)
@@ -130,7 +134,7 @@ async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) 
         return []
     out = []
     with resources.spool() as spool:
-        for logged in sessions_of(log, _up_to(LARGEST, file), task.name, spool):
+        for logged in sessions_of(log, _up_to(LARGEST, file), task.name, spool, file.label_of):
             cleaning = resources.cleaning(task.keep_secrets)
             source = f"{log.name}:{cleaning.text(task.name)}"
             follows = log.name in CONVERSATIONS
@@ -190,6 +194,7 @@ class LearnsFrom(Protocol):
         *,
         format: LogFormatName | LogFormat | None,
         name: str,
+        project: str,
         skip_empty: bool,
         keep_secrets: bool | None,
         on_progress: OnProgress[LearnStep],
@@ -226,15 +231,17 @@ class LogLearner:
         resources: Resources,
         space: str,
         learn_from: LearnsFrom,
+        project: str,
         keep_secrets: bool | None,
         on_progress: OnProgress[LearnStep],
     ) -> None:
-        """Store in `space`; `learn_from` reads logs that workers can't."""
+        """Store in `space`; `learn_from` reads logs that workers can't. `project` is that of what tells none itself."""
         self.report = LearnReport()
         self._resources = resources
         self._store = resources.store
         self._space = space
         self._learn_from = learn_from
+        self._project = project
         self._keep_secrets = keep_secrets
         self._tell: Callable[[LearnStep], object] = on_progress or (lambda step: None)
         self._names: set[str] = set()
@@ -312,7 +319,14 @@ class LogLearner:
         else:
             keeps = self._resources.keep_secrets if self._keep_secrets is None else self._keep_secrets
             path = str(Path(log.place).absolute()) if isinstance(log.place, str | PathLike) else ""
-            task = LogTask(path=path, digest=digest, format=form.name, name=name, keep_secrets=keeps)
+            task = LogTask(
+                path=path,
+                digest=digest,
+                format=form.name,
+                name=name,
+                keep_secrets=keeps,
+                project=self._project,
+            )
             answer = asyncio.create_task(self._analysed(workers, task))
         return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
 
@@ -322,7 +336,9 @@ class LogLearner:
         for _ in range(2):
             sent = task
             if self._send:
-                sent = replace(task, data=await asyncio.to_thread(self._bytes_of, task.path))
+                if (data := await asyncio.to_thread(self._bytes_of, task.path)) is None:
+                    break
+                sent = replace(task, data=data)
             answer = await workers.run(await asyncio.to_thread(msgspec.json.encode, sent))
             if answer is None:
                 return None
@@ -332,9 +348,10 @@ class LogLearner:
             self._send = True
         return LogAnalysis(did="here")
 
-    def _bytes_of(self, path: str) -> bytes:
+    def _bytes_of(self, path: str) -> bytes | None:
+        """The bytes of a log for a worker that doesn't share the disk; None where there may be more beside the log."""
         with closing(self._resources.open_log(path)) as file:
-            return file.raw()
+            return None if file.is_labelled else file.raw()
 
     async def _not_analysed(self, waiting: _Waiting, analysis: LogAnalysis | None) -> None:
         if analysis is None:
@@ -350,6 +367,7 @@ class LogLearner:
                 log.place,
                 format=log.format,
                 name=name,
+                project=self._project,
                 skip_empty=log.skip_empty,
                 keep_secrets=self._keep_secrets,
                 on_progress=self._tell,
@@ -432,6 +450,8 @@ class LogLearner:
             if named.is_renamed or (named.has_secrets and named.key.session in there):
                 return None
         imported = tuple(keep_named(tx, self._space, named) for named in analysis.sessions)
+        for key in keys if self._project else ():
+            place_if_unplaced(tx, key, self._project)
         due = due_runs(tx, self._space, [each.session for each in imported])
         reads = {
             each.info.key.session: read

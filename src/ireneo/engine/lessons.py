@@ -232,6 +232,11 @@ class _Passages:
         ]
 
 
+def shown_by(tx: Transaction, resources: Resources, space: str, record: Record) -> tuple[Cited, ...]:
+    """Passages of the messages that a lesson was drawn from."""
+    return _cited(_Passages(tx, space, resources.drawing()), record)
+
+
 def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
     """Passages of its sources: of the run that its text comes from first, then of the others, the latest first.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
@@ -32,7 +31,7 @@ from ireneo.engine.editing import (
 from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
 from ireneo.engine.expand import LookupResult, dispute_id, lookup
 from ireneo.engine.forget import ErasureReceipt, forget
-from ireneo.engine.imports import Imported, JoinedImport, format_of, import_session, new_name, sessions_of, stored_name
+from ireneo.engine.imports import Imported, JoinedImport, LabelOf, format_of, import_sessions, new_name, stored_name
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
@@ -73,7 +72,7 @@ from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
-from ireneo.formats.logs.format import CONVERSATIONS, LinearFormat, LogFormat, LogFormatName
+from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -179,9 +178,10 @@ class Memory:
                 lines = read_on(file, on_progress)
                 try:
                     if joined is None:
-                        imported = await self.import_log(
-                            lines, log, name=file_name, keep_secrets=keep_secrets, on_progress=on_progress
-                        )
+                        steps = self._importing(lines, log, file_name, None, keep_secrets, file.label_of)
+                        done: list[Imported] = []
+                        await run_steps(steps, done.append, on_progress)
+                        imported = ImportReport(sessions=tuple(done))
                     else:
                         imported = ImportReport(sessions=(await joined.import_log(lines, log, name=file_name),))
                         tell(imported.sessions[0])
@@ -215,6 +215,7 @@ class Memory:
         *,
         format: LogFormatName | LogFormat | None = None,
         name: str = "",
+        project: str = "",
         skip_empty: bool = False,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported | LearnedSession] = None,
@@ -229,7 +230,13 @@ class Memory:
         if known:
             return LearnReport(is_known=True)
         imported = await self.import_file(
-            file, format=format, name=name, skip_empty=skip_empty, keep_secrets=keep_secrets, on_progress=on_progress
+            file,
+            format=format,
+            name=name,
+            project=project,
+            skip_empty=skip_empty,
+            keep_secrets=keep_secrets,
+            on_progress=on_progress,
         )
         sessions = [each.session for each in imported.sessions]
         learned = await self.learn(sessions, on_progress=on_progress) if sessions else LearnReport()
@@ -242,6 +249,7 @@ class Memory:
         logs: Iterable[LogPlace | GivenLog],
         *,
         on: str = "",
+        project: str = "",
         keep_secrets: bool | None = None,
         on_progress: OnProgress[LearnStep] = None,
     ) -> LearnReport:
@@ -252,7 +260,8 @@ class Memory:
         order of the logs, so the lessons don't depend on the number of workers. Raises MissingExtra, and BadInput if
         workers can't be reached or run another release; what was learned by then stays.
         """
-        learner = LogLearner(self._resources, self.space, self.learn_from, keep_secrets, on_progress)
+        named = stated_project(project)
+        learner = LogLearner(self._resources, self.space, self.learn_from, named, keep_secrets, on_progress)
         return await learner.run(logs, on)
 
     async def import_log(
@@ -279,31 +288,24 @@ class Memory:
         return ImportReport(sessions=tuple(imported))
 
     async def _importing(
-        self, lines: Iterable[bytes], log: LogFormat, name: str, session: str | None, keep_secrets: bool | None
+        self,
+        lines: Iterable[bytes],
+        log: LogFormat,
+        name: str,
+        session: str | None,
+        keep_secrets: bool | None,
+        label_of: LabelOf = lambda session: None,
     ) -> AsyncGenerator[Imported, None]:
         if session is not None or isinstance(log, LinearFormat):
             joined = self._joined(name if session is None else session, keep_secrets, only_adds=session is not None)
             imported = await joined.import_log(lines, log, name=name)
             yield replace(imported, kept=await joined.settle())
             return
-        with self._resources.spool() as spool:
-            found = sessions_of(log, lines, name, spool)
-            # Parsing a large log takes long: read each session in a thread.
-            while (logged := await asyncio.to_thread(next, found, None)) is not None:
-                cleaning = self._resources.cleaning(keep_secrets)
-                source = f"{log.name}:{cleaning.text(name)}"
-                imported = await import_session(
-                    self._store,
-                    self.space,
-                    logged,
-                    source,
-                    self._resources.count,
-                    cleaning,
-                    follows=log.name in CONVERSATIONS,
-                )
-                if preset_of(source, self._resources.preset).story is None:
-                    await (await self.session(imported.session)).catch_up()
-                yield imported
+        told = preset_of(f"{log.name}:{name}", self._resources.preset).story is not None
+        async for imported in import_sessions(self._resources, self.space, lines, log, name, keep_secrets, label_of):
+            if not told:
+                await (await self.session(imported.session)).catch_up()
+            yield imported
 
     async def work(
         self,

@@ -619,12 +619,17 @@ async def place_unplaced(store: Store, space: str, sessions: Collection[str], pr
     for start in range(0, len(named), SESSIONS_AT_A_TIME):
 
         def settle(tx: Transaction, start: int) -> None:
-            for key in (SessionKey(space, session) for session in named[start : start + SESSIONS_AT_A_TIME]):
-                info, head = tx.sessions.get(key), tx.log.head(key, MAIN)
-                if info is not None and not info.project and (head is None or not _folders(tx, key, head)):
-                    tx.sessions.set_project(key, project)
+            for session in named[start : start + SESSIONS_AT_A_TIME]:
+                place_if_unplaced(tx, SessionKey(space, session), project)
 
         await store.write(settle, start)
+
+
+def place_if_unplaced(tx: Transaction, key: SessionKey, project: str) -> None:
+    """Record `project` for a session of which nothing tells where it was held."""
+    info, head = tx.sessions.get(key), tx.log.head(key, MAIN)
+    if info is not None and not info.project and (head is None or not _folders(tx, key, head)):
+        tx.sessions.set_project(key, project)
 
 
 async def place_all(store: Store, space: str, project: str | None) -> None:

@@ -618,12 +618,14 @@ LONGEST = 240
 """Characters of a quotation."""
 MOST = 4
 """Quotations from one message."""
+TOGETHER = 4
+"""Words of a lesson by which they are found in a line."""
 _AROUND = 80
 """Characters of a very long line that are quoted before a claim."""
 
 
 def quotes(text: str, message: Message) -> list[str]:
-    """Quote the lines of `message` that support the claims in `text`; its first line if there are none.
+    """Quote the lines of `message` that support the claims in `text`; the one with most of its words if there are none.
 
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
@@ -636,7 +638,10 @@ def quotes(text: str, message: Message) -> list[str]:
             break
         chosen.append(best)
         wanted = [claim for claim in wanted if not SourceIndex([lines[best]]).supports(claim)]
-    return list(dict.fromkeys(_clipped(lines[at], text) for at in sorted(chosen or range(min(1, len(lines))))))
+    if not chosen and lines:
+        words = stems_of(text)
+        chosen = [max(range(len(lines)), key=lambda at: (len(words & stems_of(lines[at])), -at))]
+    return list(dict.fromkeys(_clipped(lines[at], text) for at in sorted(chosen)))
 
 
 def _dated(message: Message) -> int:
@@ -654,9 +659,12 @@ def _shown(line: str, wanted: Sequence[TextClaim]) -> int:
 
 
 def _clipped(line: str, text: str) -> str:
-    """A line, cut around the claims that it supports if it is long."""
+    """A line, cut around the claims that it supports, or the words that it has, if it is long."""
     if len(line) <= LONGEST:
         return line
-    places = [at for claim in claims(text) if (at := line.find(claim.text)) >= 0]
+    words = text.split()
+    runs = (" ".join(words[at : at + TOGETHER]) for at in range(len(words) - TOGETHER + 1))
+    named = [claim.text for claim in claims(text)] or list(runs)
+    places = [at for each in named if (at := line.find(each)) >= 0]
     start = max(0, min(places, default=0) - _AROUND)
     return line[start : start + LONGEST]

@@ -158,6 +158,13 @@ class LogSource(Protocol):
     def lines(self) -> Iterator[bytes]:
         """Iterate over its lines."""
 
+    def label_of(self, session: str) -> Mapping[str, object] | None:
+        """What else is said of one of its sessions, as in an index beside it: verdicts, rewards, learnings."""
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether there may be such labels, which only who shares its disk can read."""
+
     def close(self) -> None:
         """Close it."""
 

@@ -38,6 +38,7 @@ from ireneo.faces.cli.options import (
     flag,
     open_existing,
     option,
+    project_meant,
     session_named,
 )
 from ireneo.faces.cli.output import (
@@ -161,9 +162,14 @@ On = Annotated[
     str, option("--on", "WORKERS", "Who analyses the logs: local:4 (processes) or dask://scheduler:8786.", shown="here")
 ]
 
+OfProject = Annotated[
+    str, option("--project -p", "NAME", "The project, or its folder, of what tells no folder itself.", shown="none")
+]
+
 
 def learn(
     logs: Logs = None,
+    project: OfProject = "",
     format: FormatOfFile = AUTO,
     as_json: AsJson = False,
     keep_secrets: KeepSecrets = False,
@@ -193,7 +199,7 @@ def learn(
             log_on_stderr(),
             asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
         ):
-            learn_from(memory, found, tally, on, quiet=as_json)
+            learn_from(memory, found, tally, on, project_meant(project) if project else "", quiet=as_json)
     if logs and tally.unread and not (tally.files or tally.known):
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     return Answer(tally, list(tally_lines(tally, path)), failed=bool(tally.unread))
@@ -208,7 +214,13 @@ def _is_story(found: FoundLog, tally: LearningTally) -> bool:
 
 
 def learn_from(
-    memory: Memory, found: Sequence[FoundLog], tally: LearningTally, on: str = "", *, quiet: bool = False
+    memory: Memory,
+    found: Sequence[FoundLog],
+    tally: LearningTally,
+    on: str = "",
+    project: str = "",
+    *,
+    quiet: bool = False,
 ) -> None:
     """Import logs and learn from them, then from whatever else in the space is due."""
     from ireneo.types import GivenLog, Imported, LogLearned, Reading
@@ -252,7 +264,7 @@ def learn_from(
             report_run(step, bar)
 
     with ReadingBar(sum(each.size for each in found)) as bar:
-        memory.learn_logs(logs, on=on, on_progress=report)
+        memory.learn_logs(logs, on=on, project=project, on_progress=report)
     # A run that was killed leaves sessions behind that were stored and not learned from.
     if due := memory.unlearned():
         with ReadingBar(due, in_bytes=False) as others:

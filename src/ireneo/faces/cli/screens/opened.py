@@ -27,7 +27,7 @@ from ireneo.faces.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ireneo.types import Evidence, LookupResult, Period, Record
+    from ireneo.types import Cited, Evidence, LookupResult, Period, Record
 
 MOST_LINES = 40
 """The most lines of one message among several; a single one is shown whole."""
@@ -38,7 +38,7 @@ def show(opened: LookupResult) -> None:
     """Show what an id names."""
     screen = console()
     if opened.memory is not None:
-        _show_memory(screen, opened.memory)
+        _show_memory(screen, opened.memory, opened.quotes)
     elif opened.note is not None:
         note = opened.note
         after = f"after {short(note.at)}" if note.at else "before its first message"
@@ -59,12 +59,14 @@ def _show_titled(screen: Console, title: str, lines: Sequence[str]) -> None:
     screen.print()
 
 
-def _show_memory(screen: Console, record: Record) -> None:
-    """Show a memory: its text, what is known of it, and its evidence with the ids that open it."""
+def _show_memory(screen: Console, record: Record, quotes: Sequence[Cited]) -> None:
+    """Show a memory: its text, what is known of it, what was said where it is from, and its evidence."""
+    # A lesson is named by the codes and stems of what it claims, which nobody reads.
+    of = (record.subject, record.attribute, record.task_type, "" if record.cue else record.name)
     state = f"{record.state}, archived" if record.archived else record.state
     known = [
         ("state", f"{state}: {record.reason}" if record.reason else state),
-        ("of", " · ".join(filter(None, (record.subject, record.attribute, record.task_type, record.name)))),
+        ("of", " · ".join(filter(None, of))),
         ("held", "; ".join(_period(each) for each in record.periods)),
         ("instead", short(record.superseded_by or "")),
         ("stale", record.stale),
@@ -81,6 +83,8 @@ def _show_memory(screen: Console, record: Record) -> None:
             "",
             *(f"{name:8} {text}" for name, text in known if text),
             "",
+            *(f"“{each.quote}” {short(each.message)}" for each in quotes),
+            *([""] if quotes else []),
             f"evidence, {counted(len(record.evidence), 'piece')}{order}",
             *(line for piece in reversed(record.evidence) for line in _evidence(piece)),
         ],
