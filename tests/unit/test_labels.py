@@ -108,7 +108,9 @@ def test_what_a_log_sums_up_of_its_run_becomes_lessons_in_its_words(place: dict[
         words = [Draft(role="assistant", parts=(Text(text=text),)) for text in said]
         await (await memory.session("summed-up")).append([*noted(place), *words])
         await memory.learn()
-        return sorted((each.category, each.lesson) for each in await memory.lessons())
+        # What code does and what went wrong once is remembered, and not listed.
+        assert await memory.lessons() == []
+        return sorted((each.category, each.lesson) for each in await memory.lessons(guarded=True))
 
     told = asyncio.run(work())
     assert [category for category, _ in told] == ["factual", "factual", "failure"]
@@ -178,9 +180,9 @@ def test_a_harness_describes_a_run_in_the_folder_around_its_log(tmp_path: Path) 
 
 
 def test_learnings_beside_a_log_become_lessons_with_the_passages_that_bear_them_out(tmp_path: Path) -> None:
-    said = "The moon table has to be written before the tide table"
+    said = "Write the moon table before the tide table"
     summary = {"learnings": {"repo": [said], "code": [], "workflow": []}, "friction": []}
-    then = "The moon table has to be written before the tide table, as the Makefile says."
+    then = "We write the moon table before the tide table, as the Makefile says."
     log = tmp_path / "full.jsonl"
     log.write_text(claude_log("harbour-1", [Ran("ls", "Makefile")], then=then), encoding="utf-8")
     (tmp_path / "metadata.json").write_text(json.dumps({"session_id": "harbour-1", "summary": summary}))

@@ -65,6 +65,8 @@ def _entries(document: object, session: str) -> Iterator[Label]:
 
 
 def _is_of(entry: Label, log: Path, session: str) -> bool:
+    if isinstance(known := entry.get("session_id"), str):
+        return known == session  # A file may hold other sessions beside the one that it is named after.
     file = entry.get("file")
     named = isinstance(file, str) and Path(file).name == log.name
     return named or any(entry.get(key) == session for key in _IDS)

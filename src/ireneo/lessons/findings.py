@@ -38,10 +38,11 @@ from ireneo.lessons.observe import (
 from ireneo.lessons.refusals import is_unknown
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import LONGEST_SAID, SAID_AFTER, place_of, quote
+from ireneo.lessons.traps import IN_SIGHT, LONGEST_SAID, SAID_AFTER, place_of, quote
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
+from ireneo.summaries.judge import is_order
 from ireneo.summaries.steps import CHANGES, is_environment
 
 WITHIN = 30
@@ -358,6 +359,7 @@ SHARED = 3
 """The least number of words that a sentence shares with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
+_CLAUSE = lazy_re(r"(?:[,;:]|\s[-–—])\s+")
 _MARKS = str.maketrans({"“": '"', "”": '"'})
 
 
@@ -393,8 +395,16 @@ def _claim(
         at=next((each.draft.at for each in reversed(sources) if each.draft.at is not None), None),
         held=1,
         text=f"{where}“{noted.text.translate(_MARKS)}” (the log's own summary)",
+        conditions={} if _says_how(noted) else {IN_SIGHT: "yes"},
         sources=tuple(each.id for each in sources),
     )
+
+
+def _says_how(noted: NotedWords) -> bool:
+    """Whether a sentence says what to do; what a piece of code does is read there, and what went wrong once is over."""
+    if noted.sort == "friction" or noted.path:
+        return False
+    return any(is_order(clause) or is_order(clause[:1].lower() + clause[1:]) for clause in _CLAUSE.split(noted.text))
 
 
 def _bearing(text: str, told: Sequence[_Told], words: Sequence[frozenset[str]]) -> list[Message]:

@@ -276,6 +276,8 @@ def is_in_sight(observations: Sequence[Observation]) -> bool:
     best = best_worded(held)
     if best is None:
         return False
+    if best.cue.startswith(LOGGED) and len(held) >= TWICE:
+        return False
     if best.cue.startswith(DEMANDED) or any(IN_SIGHT in each.conditions for each in held):
         return not _is_stuck(held)
     return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
