@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -45,6 +46,18 @@ os.environ["SSL_CERT_FILE"] = str(one_certificate())
 
 # To look for plugins of pydantic, of which there are none, takes each process that loads a client of models 0.2 s.
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "1"
+
+
+# What a story tells must not depend on which extras are installed here: what rates sentences has tests of its own.
+os.environ["IRENEO_EMBEDDER"] = "none"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rules_alone() -> Iterator[None]:
+    """Open memories without a judge of sentences."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ireneo.wiring.open_judge", lambda: None)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

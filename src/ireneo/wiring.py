@@ -9,12 +9,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
 
+from ireneo.adapters.embed.bearing import open_judge
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.fleet import open_workers
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
+from ireneo.engine.bearing import Judging
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
@@ -90,7 +92,8 @@ async def open(
 
     `embedder` lets `recall` find the same in other words: ``"local"`` (the extra `local`: a small model on this
     machine), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it
-    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
+    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model, if installed,
+    also says which sentences of a story matter later, unless `embedder` is ``"none"``.
 
     `preset` is how sessions are cut by default: ``"coding"`` for the work of an agent, ``"story"`` for characters,
     companions and any conversation without end.
@@ -98,8 +101,7 @@ async def open(
     `tokens` is the tokenizer: a fast and cautious estimate (``"estimate"``), an exact one (``"o200k"``, the extra
     `tokens`), or one of your own.
 
-    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and may lose the last
-    moments.
+    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"``, faster, may lose the end of it.
 
     Summaries are written in the first person, and stories in the third except for what a character remembers; `voice`
     changes that. `limits` is what models may cost, by default `Limits()`. `Memory.work` makes memories of what users
@@ -131,6 +133,7 @@ async def open(
         listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
+        judging=_judging(embedder),
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
         open_workers=partial(_workers, tokens),
@@ -142,6 +145,11 @@ async def open(
         yield memory
     finally:
         await memory.close()
+
+
+def _judging(embedder: str | Embedder | None) -> Judging | None:
+    judge = None if embedder == "none" else open_judge()
+    return Judging(judge) if judge else None
 
 
 def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncContextManager[Workers]:

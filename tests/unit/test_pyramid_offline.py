@@ -9,6 +9,7 @@ from tests.golden.small_story import story, story_record
 
 from ireneo.log.message import Draft, Message, Role, Text, message_id
 from ireneo.summaries.speech import recaps
+from ireneo.summaries.story_names import key_words, names_in
 from ireneo.summaries.summary import Section
 from ireneo.summaries.tell_story import (
     DEEP_LINES,
@@ -17,8 +18,6 @@ from ireneo.summaries.tell_story import (
     clipped,
     is_chatter,
     is_heading,
-    key_words,
-    names_in,
     salience,
     sentences,
     tell_deeper,

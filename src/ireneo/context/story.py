@@ -47,7 +47,7 @@ from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, h
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.overview import is_narrow, shown_overview
-from ireneo.summaries.policy import Policy, whole
+from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -190,10 +190,11 @@ class StoryTeller:
         name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
         return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy))
 
-    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
+    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], options: ContextOptions) -> Summary:
         """Write the leaf over `messages`, before which the threads `before` are open."""
+        policy = options.policy
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
-        return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
+        return self._leaves.get(name, lambda: make_leaf(messages, before, policy, options.bearings))
 
     def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by one that is none of the canonical ones."""
@@ -534,7 +535,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 def _open(
     messages: Sequence[Message], before: Sequence[Thread], room: int, options: ContextOptions, teller: StoryTeller
 ) -> ContextItem:
-    leaf = teller.leaf(messages, before, options.policy)
+    leaf = teller.leaf(messages, before, options)
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     room -= MESSAGE_TOKENS + NOTES_TOKENS

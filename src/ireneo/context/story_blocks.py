@@ -25,6 +25,7 @@ from ireneo.log.message import Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import StoryStrategy, story_strategy
+from ireneo.summaries.story_names import key_words
 from ireneo.summaries.summary import (
     BestFirst,
     Line,
@@ -37,7 +38,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_names, recapped_terms
+from ireneo.summaries.tell_story import RECAP, name_worth, of_the_story, recapped_names, recapped_terms
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 NAMES_LABEL = TOLD_AS_STORY.sections("story")["artifacts"].heading

@@ -32,6 +32,7 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.patterns import lazy_re
+from ireneo.summaries.bearing import Bearings
 from ireneo.summaries.by_hand import canon, current_wordings
 from ireneo.summaries.judge import MEDIUM, MILD, STANDING, STRONG
 from ireneo.summaries.notes import STANDS_BESIDE
@@ -115,6 +116,8 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     """Cached statements from earlier contexts, counted by `count`."""
     notes_share: float | None = None
     """The room of this context for a model's notes, as a share of what they are on; None: unknown."""
+    bearings: Bearings | None = None
+    """What sentences of a story bear on what follows; None: nothing is known of it."""
 
     @cached_property
     def statements(self) -> Statements:

@@ -19,6 +19,7 @@ from ireneo.context.assemble import Assembled, Composed, Mark, WorkComposer
 from ireneo.context.last_turns import LastTurnsComposer
 from ireneo.context.story import StoryComposer, StoryTeller, billed
 from ireneo.context.view import ContextItem, ContextOptions, bound_from, injected, pad_place, positions, with_pad
+from ireneo.engine.bearing import Judging
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
@@ -28,6 +29,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
+from ireneo.summaries.bearing import Bearings
 from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
 from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near
@@ -518,14 +520,20 @@ async def context(
     options: ContextOptions,
     voice: Voice,
     cache: ContextCache,
+    judging: Judging | None = None,
 ) -> Context:
     """Cut the path to the branch's head to a budget, without calling a model.
 
-    New summaries and the mark of a rebuild are stored, so that the next context continues from there. The notes along
-    the path are read here; those in `options` are ignored.
+    What sentences of a story bear is asked of `judging`, outside any transaction. New summaries and the mark of a
+    rebuild are stored, so that the next context continues from there. The notes along the path are read here; those in
+    `options` are ignored.
     """
     check_budget(options.budget)
-    cut = await store.read(_cut, key, branch, chat, options, voice, cache)
+
+    async def cut_with(bearings: Bearings | None) -> _Cut:
+        return await store.read(_cut, key, branch, chat, replace(options, bearings=bearings), voice, cache)
+
+    cut = await (judging.settled(cut_with) if judging and options.policy.story else cut_with(None))
     try:
         await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
@@ -573,12 +581,15 @@ def _cut(
             return fitted(composer, head.total_tokens, chat, options, handed, room=room, put=put, count=count)
 
         if policy.story:
-            path = StoryPath(reader, policy, cache.teller.recalled, options.budget)
+            path = StoryPath(reader, policy, cache.teller.recalled, options.budget, options.bearings)
             overviews = reader.overviews()
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
             wanted = _wanted(tx, key, head, options) if story.lacks_overview else None
+            if options.bearings is not None and options.bearings.lacking:
+                # What was told without them is told again once they are known.
+                cache.teller.clear()
             return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)

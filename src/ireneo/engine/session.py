@@ -226,7 +226,8 @@ class Session:
             asked=thinking,
         )
         voice = self._resources.voices.of(policy)
-        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
+        judging = self._resources.judging
+        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache, judging)
         # Contexts with blocks are recognised by those.
         whole = found.view and all(row.what == "message" for row in found.view)
         self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None

@@ -23,8 +23,9 @@ from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, person_line
 from ireneo.summaries.speech import VoicedTexts, narrators
+from ireneo.summaries.story_names import key_words, names_in
 from ireneo.summaries.summary import Line, Section
-from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK, key_words, names_in, sentences
+from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK, sentences
 
 PLAYS, INTRODUCES = 12, 4
 """Evidence that a character is an author's: the author says so, or speaks as the character in the first person. An

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ireneo.errors import BadInput
 from ireneo.log.calls import atoms
 from ireneo.log.message import Message, as_said
+from ireneo.summaries.bearing import Bearings
 from ireneo.summaries.cast import DEEP_LINES, cast_section
 from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
@@ -74,8 +75,10 @@ class StoryStrategy:
 
     name = "story"
 
-    def __init__(self, settings: StorySettings) -> None:
+    def __init__(self, settings: StorySettings, bearings: Bearings | None = None) -> None:
+        """Cut by `settings`; `bearings` says what sentences bear, where that is known."""
         self.settings = settings
+        self._bearings = bearings
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
         """Whether a leaf ends between `stretch` and `following`: at a whole turn, once it is long enough."""
@@ -90,7 +93,7 @@ class StoryStrategy:
 
     def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
         """Return the sentences that matter most, verbatim, and the names."""
-        return tell_leaf(as_said(messages))
+        return tell_leaf(as_said(messages), self._bearings)
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
         """Return the sentences of `parts` that matter most, and the names."""
@@ -117,9 +120,9 @@ _NO_LETTERS = 0x2E80
 _SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
-def story_strategy(policy: Policy) -> Strategy:
-    """Return the policy's own strategy, or else `StoryStrategy`."""
-    return policy.strategy or StoryStrategy(settings(policy))
+def story_strategy(policy: Policy, bearings: Bearings | None = None) -> Strategy:
+    """Return the policy's own strategy, or else `StoryStrategy`, which heeds `bearings`."""
+    return policy.strategy or StoryStrategy(settings(policy), bearings)
 
 
 # Merging works like counting the leaves in base `fan_in`.
@@ -210,11 +213,13 @@ def is_answered(messages: Sequence[Message]) -> bool:
     return any(message.role == "assistant" for message in messages)
 
 
-def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
-    """Write the leaf over `messages`; `before` are the threads open at its start."""
+def make_leaf(
+    messages: Sequence[Message], before: Sequence[Thread], policy: Policy, bearings: Bearings | None = None
+) -> Summary:
+    """Write the leaf over `messages`, heeding `bearings`; `before` are the threads open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
-    told = story_strategy(policy).leaf(messages, "", ends_turn=False)
+    told = story_strategy(policy, bearings).leaf(messages, "", ends_turn=False)
     cast = find_cast(heard)
     sections = [*told, *([cast] if cast else []), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(

@@ -6,18 +6,27 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import either, topic
 from ireneo.language.story_topics import Turns
-from ireneo.language.topics import Names
-from ireneo.language.words import WORD, balanced, letters, terms, writes_nouns_large
+from ireneo.language.words import balanced, language_of, letters, terms
 from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, two_roles, with_speaker
+from ireneo.summaries.bearing import Bearings
+from ireneo.summaries.speech import (
+    is_prose,
+    label,
+    narrators,
+    recaps,
+    speaks_of_itself,
+    spoken,
+    two_roles,
+    with_speaker,
+)
+from ireneo.summaries.story_names import key_words, names_in, shortest_forms
 from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 TELLING = 6.0
@@ -107,218 +116,6 @@ def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
     return sentence[: cut if cut > 0 else limit - 1].rstrip(" ,;:–—") + "…"
 
 
-# Names of people, places and things.
-#
-# Evidence is collected over the whole stretch: a word is a name if it is capitalised within sentences and hardly ever
-# in lower case. At the start of a sentence it counts once it is known as a name.
-
-
-GERMAN_EVERY = 20
-"""Most words per determiner in a German text."""
-_OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
-_POSSESSIVE = lazy_re(r"['’]s?$")
-_DOES = lazy_re(lambda: rf"{either(topic(Names).does)}$")
-
-
-class _NameWord(Struct, frozen=True, array_like=True):
-    text: str
-    start: int
-    end: int
-    opens: bool
-    """Whether the word begins a sentence or a quotation, where a capital is no evidence of a name."""
-
-
-def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
-    """Return the names in each sentence, recognised by the evidence of all of them."""
-    return _names_in(tuple(sentences))
-
-
-# Cached because a leaf needs the names of the same sentences twice: for its story and for its cast.
-@lru_cache(maxsize=2)
-def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
-    text = " ".join(sentences)
-    if not has_case(text):
-        return rare_words(sentences)
-    words = [list(_words(sentence)) for sentence in sentences]
-    known = _known(words, large_nouns=_is_german(text, words))
-    return [
-        tuple(dict.fromkeys(_runs(sentence, found, known))) for sentence, found in zip(sentences, words, strict=True)
-    ]
-
-
-def key_words(name: str) -> tuple[str, ...]:
-    """Return the words that identify a name, in lower case and without particles."""
-    words = [word for word in name.casefold().replace("’", "'").split() if word not in topic(Names).particles]
-    return tuple(_bare(word.rstrip(".")) for word in words)
-
-
-def _words(sentence: str) -> Iterator[_NameWord]:
-    for found in WORD.finditer(sentence):
-        start = found.start()
-        text = found[0]
-        opens = text[0].isupper() and _OPENS.search(sentence, max(0, start - 8), start) is not None
-        yield _NameWord(_bare(text), start, found.end(), opens)
-
-
-def _bare(word: str) -> str:
-    """Return a word without a possessive ending."""
-    return _POSSESSIVE.sub("", word) if "'" in word[-2:] or "’" in word[-2:] else word
-
-
-def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
-    """Whether nouns are capitalised; a French "des" alone doesn't prove it."""
-    if not writes_nouns_large(text):
-        return False
-    determined = [
-        word.text.lower() for words in sentences for word in words if word.text.lower() in topic(Names).determiners
-    ]
-    return len(determined) * GERMAN_EVERY > sum(map(len, sentences)) and len(set(determined)) > 1
-
-
-def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> frozenset[str]:
-    """Return the words that are names, or parts of names."""
-    small: Counter[str] = Counter()
-    large: Counter[str] = Counter()
-    opening: Counter[str] = Counter()
-    determined: Counter[str] = Counter()
-    for words in sentences:
-        shouted = sum([len(word.text) > 1 and word.text.isupper() for word in words]) * 2 > len(words)
-        for place, word in enumerate(words):
-            if not word.text[0].isupper():
-                small[word.text] += 1
-            elif shouted or word.text.lower() in topic(Names).none or len(word.text) < 2:
-                continue
-            elif not word.opens:
-                large[word.text] += 1
-                determined[word.text] += place > 0 and words[place - 1].text.lower() in topic(Names).determiners
-            elif large_nouns or (place + 1 < len(words) and _DOES.match(words[place + 1].text)):
-                opening[word.text] += 1
-    if large_nouns:
-        return frozenset(
-            word
-            for word, times in large.items()
-            if not determined[word]
-            and times + opening[word] > 1
-            and not word.lower().endswith(topic(Names).noun_endings)
-        )
-    named = {word for word, times in large.items() if times > small[word.lower()] * 2}
-    return frozenset(named | {word for word in opening if not small[word.lower()]})
-
-
-def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> Iterator[str]:
-    """Join adjacent words of names into one name, with titles before them and particles between them."""
-    place = 0
-    while place < len(words):
-        end = place
-        last = -1
-        while end < len(words) and _joins(sentence, words, place, end):
-            if words[end].text in known:
-                last = end
-            elif (
-                words[end].text[0].isupper()
-                and words[end].text not in topic(Names).abbreviated
-                and (words[end].opens or words[end].text.lower() in topic(Names).none)
-            ):
-                break
-            end += 1
-        if last < 0:
-            place = max(end, place + 1)
-            continue
-        yield sentence[words[place].start : words[last].start] + words[last].text
-        place = last + 1
-
-
-def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) -> bool:
-    """Whether the word at `place` may belong to a name that began at `first`."""
-    word = words[place]
-    if place == first:
-        return word.text[0].isupper()
-    between = sentence[words[place - 1].end : word.start]
-    if between != " " and not (between == ". " and words[place - 1].text in topic(Names).abbreviated):
-        return False
-    if word.text[0].isupper():
-        return True
-    # At most "of the" between two capitals.
-    following = words[place + 1 : place + 3]
-    return (
-        word.text in topic(Names).particles
-        and any(each.text[0].isupper() for each in following)
-        and all(each.text[0].isupper() or each.text in topic(Names).particles for each in following[:1])
-    )
-
-
-def shortest_forms(counts: Mapping[str, float]) -> dict[str, float]:
-    """Merge the forms of a name: a short form counts for the longer one that contains it, if that is common enough."""
-    out = dict(counts)
-    longer: dict[str, list[str]] = {}
-    for name in counts:
-        words = name.split()
-        if len(words) > 1:
-            for word in dict.fromkeys((words[0], words[-1])):
-                longer.setdefault(word, []).append(name)
-    for name in sorted(longer, key=len):
-        if name in out:
-            best = max(longer[name], key=lambda form: (counts[form], form))
-            if counts[best] * 3 >= counts[name]:
-                out[best] = out.get(best, 0.0) + out.pop(name)
-    return out
-
-
-# Names in scripts without capitals: words that recur within a stretch, but not everywhere.
-
-_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]+")
-_KATAKANA = lazy_re(r"[\u30a0-\u30ff]{2,}")
-_KANJI = lazy_re(r"[\u3400-\u9fff]{2,4}")
-_SPACED_WORD = lazy_re(r"[^\W\d_]{3,}")
-
-
-@from_data
-def _empty_signs() -> frozenset[str]:
-    return frozenset("".join(topic(Turns).empty_signs))
-
-
-def has_case(text: str) -> bool:
-    """Whether the script of `text` has upper and lower case."""
-    if text[:4_000].isascii():
-        return True
-    letters = [char for char in text[:4_000] if char.isalpha()]
-    return not letters or sum(char.islower() or char.isupper() for char in letters) * 2 > len(letters)
-
-
-def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the words of each sentence that recur in others, but in less than a quarter of them."""
-    found = [_rare_candidates(sentence) for sentence in sentences]
-    spread = Counter(word for words in found for word in dict.fromkeys(words))
-    most = max(len(sentences) // 4, 3)
-    kept = {word for word, times in spread.items() if 2 <= times <= most}
-    # Drop parts of longer words, unless they also occur alone.
-    parts = {
-        word[start:end]
-        for word in kept
-        for start in range(len(word))
-        for end in range(start + 2, len(word) + 1)
-        if end - start < len(word) and spread[word[start:end]] <= spread[word]
-    }
-    return [tuple(word for word in dict.fromkeys(words) if word in kept and word not in parts) for words in found]
-
-
-def _rare_candidates(sentence: str) -> list[str]:
-    out = _KATAKANA.findall(sentence)
-    if _has_kana(sentence):
-        # In Japanese, kana separate the words that Chinese writes together.
-        return [*out, *_KANJI.findall(sentence)]
-    for run in _DENSE.findall(_KATAKANA.sub(" ", sentence)):
-        for size in (2, 3):
-            pieces = (run[start : start + size] for start in range(len(run) - size + 1))
-            out.extend(piece for piece in pieces if not _empty_signs() & set(piece))
-    out.extend(_SPACED_WORD.findall(_DENSE.sub(" ", sentence)))
-    return out
-
-
-def _has_kana(text: str) -> bool:
-    return any("\u3040" <= char <= "\u309f" for char in text)
-
-
 # Matched against lower-cased text: five times as fast as a case-insensitive pattern.
 _TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
 _TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
@@ -380,21 +177,24 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
 
     `turns` weights the words that signal one; by default each counts 1.
     """
-    small = sentence.lower()
     # An exact sum, since the order of a set differs from one process to the next.
     told = math.fsum((turns if turns is not None else dict.fromkeys(turns_in(sentence), 1.0)).values())
     score = 0.6 + 0.8 * min(told, 3)
-    if sentence.rstrip("\"'”’)").endswith(("?", "？")):
-        score *= 0.4
-    if _CUT_OFF.search(sentence):
-        score *= 0.5
     if _POINTS_BACK.match(sentence):
         score *= 0.6
     if sentence[:1].islower():
         score *= 0.6
     if _FIRST_PERSON.search(sentence):
         score *= 0.85
-    return score * 0.35 ** min(len(TABLE_TALK.findall(small)), 3)
+    return score * _certainty(sentence)
+
+
+def _certainty(sentence: str) -> float:
+    """Return a factor for what is asked, broken off, or of the game and not of the story."""
+    score = 0.4 if sentence.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
+    if _CUT_OFF.search(sentence):
+        score *= 0.5
+    return score * 0.35 ** min(len(TABLE_TALK.findall(sentence.lower())), 3)
 
 
 USUAL = 3
@@ -437,6 +237,12 @@ EVENTFUL = 5.9
 """Most worth of any other passage."""
 RECAPPED = 2.5
 """Factor for the worth of a recap's sentences, added to `RECAP`."""
+BEARING = 3.0
+"""Salience of a sentence that surely bears on what follows, where its bearing is known."""
+RETOLD = 1.3
+"""Factor for the worth of a recap's sentences where their bearing is known."""
+LANGUAGE_SAMPLE = 4_000
+"""Characters by which the language of a stretch is recognised."""
 
 
 class _ToldSentence(Struct, kw_only=True):
@@ -456,20 +262,24 @@ class _ToldSentence(Struct, kw_only=True):
     """The words of the sentence that signal a turn of events."""
     telling: float = 0.0
     """The salience of the sentence."""
+    rated: bool = False
+    """Whether `telling` is what the sentence bears on what follows."""
     weight: float = 0.0
     """The worth of the sentence apart from its neighbours."""
 
 
-def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
+def tell_leaf(messages: Sequence[Message], bearings: Bearings | None = None) -> tuple[Section, ...]:
     """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
     Sentences are verbatim, prefixed with the speaker's name if that is somebody in the story; long ones are cut, with
-    an ellipsis. A stretch without words has no sections.
+    an ellipsis. Where what they bear is known, that decides which are chosen. A stretch without words has no sections.
     """
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
     _weigh(stretch)
+    if bearings is not None and not is_prose(messages):
+        _rate(stretch, bearings)
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -495,6 +305,16 @@ def _weigh(stretch: Sequence[_ToldSentence]) -> None:
         each.telling = salience(each.text, {word: counts[word] for word in each.turns})
         if not each.recap:
             each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
+
+
+def _rate(stretch: Sequence[_ToldSentence], bearings: Bearings) -> None:
+    """Set the salience of each sentence by what it bears, if that is known of all; the judge reads English alone."""
+    if language_of(" ".join(each.text for each in stretch)[:LANGUAGE_SAMPLE]) != "en":
+        return
+    said = [each for each in stretch if not is_heading(each.text) and not _is_idle(each)]
+    for each, rating in zip(said, bearings.of([each.text for each in said]) or (), strict=False):
+        each.rated = True
+        each.telling = BEARING * rating * _certainty(each.text)
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
@@ -586,10 +406,14 @@ def _worth(each: _ToldSentence, new: int) -> float:
         return 0.0
     if each.recap:
         return each.telling
-    if is_chatter(each.text) and not (each.narrated and each.turns):
+    if _is_idle(each):
         return 0.0
     weight = each.telling * (1 + FIRST * min(new, 2))
     return weight if balanced(each.text) else weight * 0.6
+
+
+def _is_idle(each: _ToldSentence) -> bool:
+    return is_chatter(each.text) and not (each.narrated and each.turns)
 
 
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
@@ -600,6 +424,9 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     worth *= TOGETHER if len(passage) > 1 else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
     recap = first.recap and len(text) >= SHORT_PASSAGE
+    if recap and first.rated:
+        # It tells of earlier times, and isn't worth more than what is told when it happens.
+        recap, worth = False, worth * RETOLD
     weight = RECAP + RECAPPED * worth if recap else min(worth, EVENTFUL)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
