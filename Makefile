@@ -6,8 +6,6 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 READY := .venv/ready
 INSTALLED := .venv/installed
-# What no test loads, or hardly any of its modules.
-UNLOADED := mypy|mypyc|pip|setuptools|pkg_resources|tests|huggingface_hub|onnxruntime|pyasn1_modules|pygments
 # Tests commit thousands of transactions: in memory, where the machine has room for that, no disk is waited for.
 SHM := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'NR == 2 {print $$4}')" -gt 4000000 ] && echo /dev/shm)
 
@@ -34,7 +32,7 @@ types: $(READY)
 	@$(BIN)/mypy
 
 tests: $(READY)
-	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n $(WORKERS)
 
 conformance: $(READY) ## Every check that a store has to meet, on each of them: a row for each
 	@$(BIN)/python -m tests.conformance.table
@@ -57,9 +55,6 @@ $(READY): pyproject.toml
 	@echo "Installing all that the tests need, some 700 MB …"
 	@$(PIP) install --no-compile --editable . --group dev 2>/dev/null || \
 		$(PIP) install --no-compile --editable . --group dev
-	@echo "Compiling it …"
-	@# On all cores, where pip takes one. A file that this Python can't compile is none of ours.
-	@$(BIN)/python -m compileall -q -j 0 -x '/($(UNLOADED))/' .venv src >/dev/null 2>&1 || true
 	@touch $@
 
 $(INSTALLED): pyproject.toml ## The package alone: a thirteenth of what the tests need

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 
 import certifi
@@ -14,7 +12,8 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import times
-from tests.folders import OF_RUN, folder_of_run, left_behind
+from tests.folders import OF_RUN, folder_of_run, left_behind, own_data_folder
+from tests.forked import Run
 
 # Nothing that is imported dies: to look through it again and again takes a third of the time of collecting the tests.
 gc.disable()
@@ -25,9 +24,7 @@ FOLDER = folder_of_run()
 settings.register_profile("ireneo", settings(), max_examples=times(30), deadline=None)
 settings.load_profile("ireneo")
 
-# A command that names no database means the user's own one: what a test forgets to name must not land there.
-os.environ["XDG_DATA_HOME"] = str(FOLDER / f"data-{os.getpid()}")
-Path(os.environ["XDG_DATA_HOME"]).mkdir()
+own_data_folder()
 
 
 def one_certificate() -> Path:
@@ -60,20 +57,10 @@ def rules_alone() -> Iterator[None]:
         yield
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Where several workers collect all tests, have each import other modules first.
-
-    What a module's assertions are rewritten to is kept in a file: so each module of a new clone is rewritten by one.
-    """
-    worker: dict[str, object] = getattr(session.config, "workerinput", {})
-    if not worker or session.config.args_source != pytest.Config.ArgsSource.TESTPATHS:
-        return
-    modules = sorted(Path(__file__).parent.rglob("test_*.py"))
-    for path in modules[int(str(worker["workerid"])[2:]) :: int(str(worker["workercount"]))]:
-        # What is wrong with a module is said when it is collected.
-        with suppress(Exception, pytest.skip.Exception):
-            import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the number of workers as pytest-xdist does."""
+    group = parser.getgroup("workers")
+    group._addoption("-n", "--numprocesses", type=int, default=0, help="Run the tests in so many forks.")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -81,6 +68,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(200_000, 20, 20)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the tests in workers where that was asked for."""
+    number = session.config.option.numprocesses
+    if not number or session.testsfailed or session.config.option.collectonly or not hasattr(os, "fork"):
+        return None
+    Run(session, number).run()
+    return True
 
 
 @pytest.hookimpl(trylast=True)

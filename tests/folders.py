@@ -42,6 +42,13 @@ def folder_of_run() -> Path:
     return made
 
 
+def own_data_folder() -> None:
+    """A place of its own for the databases of this process: a command that names none means the user's own one."""
+    made = folder_of_run() / f"data-{os.getpid()}"
+    made.mkdir()
+    os.environ["XDG_DATA_HOME"] = str(made)
+
+
 def left_behind(folder: Path) -> list[str]:
     """What lies in the folder of a run that is over, and should have been deleted."""
     return sorted(each.name for each in folder.iterdir() if not each.name.startswith(MAY_STAY))
