@@ -166,7 +166,7 @@ class TestEachServer:
 
     def test_a_body_without_end_is_not_read_to_its_end(self, kind: Kind) -> None:
         with LoopbackModel(kind, always(loopback.not_its_api(b" " * 30_000_000))) as server:
-            error = refused(server, BadReply, timeout_seconds=2.5)
+            error = refused(server, BadReply, timeout_seconds=FOR_EVER)
         assert "longer than 4,000,000 bytes" in str(error)
         assert len(server.asked) == 1
 
@@ -193,7 +193,7 @@ class TestEachServer:
             return await asyncio.gather(*(model.ask(PROMPT, Told) for _ in range(3)))
 
         with LoopbackModel(kind, always(GOOD)) as server:
-            model = server.model(timeout_seconds=5.0)
+            model = server.model()
             for _ in range(2):
                 assert {reply.usage.calls for reply in asyncio.run(three())} == {1}
         assert len(server.asked) == 6
@@ -217,7 +217,7 @@ class TestEachServer:
 def test_slower_than_the_timeout() -> None:
     def work(kind: Kind) -> None:
         with LoopbackModel(kind, always(loopback.slow(FOR_EVER, GOOD))) as server:
-            error = refused(server, ModelTimeout, timeout_seconds=1.5)
+            error = refused(server, ModelTimeout, timeout_seconds=3.0)
         assert error.calls == len(server.asked) == 1
 
     with_each_kind(work)
@@ -227,7 +227,7 @@ def test_one_timeout_over_all_attempts() -> None:
     def work(kind: Kind) -> None:
         script = then(loopback.slow(0.3, loopback.failing(500)), loopback.slow(FOR_EVER, GOOD))
         with LoopbackModel(kind, script) as server:
-            error = refused(server, ModelTimeout, timeout_seconds=2.0)
+            error = refused(server, ModelTimeout, timeout_seconds=4.0)
         assert error.calls == len(server.asked) == 2
 
     with_each_kind(work)
@@ -254,7 +254,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(kind: Kind, monkeypatch: 
 def test_ollama_speaks_like_openai(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", "sk-of-the-provider")
     with LoopbackModel("openai", always(GOOD)) as server:
-        model = open_model("ollama:llama3:8b", base_url=server.base_url, timeout_seconds=10.0)
+        model = open_model("ollama:llama3:8b", base_url=server.base_url, timeout_seconds=FOR_EVER)
         reply = asyncio.run(model.ask(PROMPT, Told))
     assert reply.model == "ollama:llama3:8b"
     assert server.asked[0].model == "llama3:8b"
@@ -264,7 +264,7 @@ def test_ollama_speaks_like_openai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_model_that_reasons_is_told_its_limit_by_the_new_name() -> None:
     with LoopbackModel("openai", always(GOOD)) as server:
-        model = open_model("openai:gpt-5-mini", base_url=server.base_url, timeout_seconds=10.0)
+        model = open_model("openai:gpt-5-mini", base_url=server.base_url, timeout_seconds=FOR_EVER)
         asyncio.run(model.ask(PROMPT, Told))
     assert server.asked[0].body["max_completion_tokens"] == 500
     assert "max_tokens" not in server.asked[0].body
@@ -281,6 +281,6 @@ def test_the_limit_on_quota_is_not_waited_for() -> None:
 @pytest.mark.parametrize("write", [lambda url: url, lambda url: f"{url}/", lambda url: f"{url}/v1"])
 def test_the_address_of_a_server_like_anthropics(write: Callable[[str], str]) -> None:
     with LoopbackModel("anthropic", always(GOOD)) as server:
-        model = open_model("anthropic:tiny", base_url=write(server.base_url), timeout_seconds=10.0)
+        model = open_model("anthropic:tiny", base_url=write(server.base_url), timeout_seconds=FOR_EVER)
         asyncio.run(model.ask(PROMPT, Told))
     assert server.asked[0].path.startswith("/v1/messages")

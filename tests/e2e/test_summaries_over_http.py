@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,8 +49,9 @@ def in_fields(text: str) -> Script:
 
 ERROR = "Error: 529 Overloaded. Please try again in a few minutes."
 FRENCH = "J'ai lu le fichier et je suis sûr que la boucle est la cause, ce qui est plus que ce que je pensais au début."
+HANGS_SECONDS = 60
 FAILING: dict[str, Script] = {
-    "slow": always(loopback.slow(5, loopback.ok(NOTES))),
+    "slow": always(loopback.slow(HANGS_SECONDS, loopback.ok(NOTES))),
     "cut off": always(loopback.cut_off(loopback.ok(NOTES))),
     "429": always(loopback.failing(429)),
     "500": always(loopback.failing(500)),
@@ -121,10 +121,9 @@ def test_a_model_that_fails_changes_nothing(
     async def failing(server: LoopbackModel) -> None:
         async with living(tmp_path, server.model(timeout_seconds=0.5)) as session:
             before = await look(session)
-            begun = time.monotonic()
-            came = await summarised(session)
-            # Each ask ends within its timeout, and after three that failed no more are made.
-            assert time.monotonic() - begun < 3 * 0.5 + 2
+            # Each ask ends within its timeout, however long the server hangs; after three that failed no more are made.
+            async with asyncio.timeout(HANGS_SECONDS / 2):
+                came = await summarised(session)
             assert 1 <= len(came) <= 3
             assert {each.did for each in came} == {"failed"}
             assert all(each.reason for each in came)
@@ -165,7 +164,7 @@ def _body(text: str) -> str:
 
 def _can_be_written_later(kind: Kind, path: Path) -> None:
     async def later(server: LoopbackModel) -> None:
-        async with living(path, server.model(timeout_seconds=5)) as session:
+        async with living(path, server.model(timeout_seconds=30)) as session:
             came = await summarised(session)
             assert came
             assert {each.did for each in came} <= {"written", "repaired"}
@@ -180,7 +179,7 @@ def _can_be_written_later(kind: Kind, path: Path) -> None:
 @pytest.mark.parametrize("kind", SERVERS)
 def test_what_was_written_is_shown_where_a_context_is_made(kind: Kind, tmp_path: Path) -> None:
     async def written(server: LoopbackModel) -> None:
-        async with living(tmp_path, server.model(timeout_seconds=5)) as session:
+        async with living(tmp_path, server.model(timeout_seconds=30)) as session:
             assert {each.did for each in await summarised(session)} == {"written"}
             shown = " ".join(row.text for row in (await look(session)).view)
             assert NOTE in shown
@@ -192,7 +191,7 @@ def test_what_was_written_is_shown_where_a_context_is_made(kind: Kind, tmp_path:
 def test_the_spending_limit_stops_hard_with_a_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def limited(server: LoopbackModel) -> None:
         limits = Limits(calls_per_session=1)
-        async with living(tmp_path, server.model(timeout_seconds=5), limits) as session:
+        async with living(tmp_path, server.model(timeout_seconds=30), limits) as session:
             before = await look(session)
             came = await summarised(session)
             assert [each.did for each in came] == ["written", "failed"]
@@ -201,7 +200,7 @@ def test_the_spending_limit_stops_hard_with_a_sentence(tmp_path: Path, caplog: p
             assert len(await texts(session)) == 1
             assert [each.did for each in await summarised(session)] == ["failed"]
         # The account is in the store: another process has no more either.
-        async with living(tmp_path, server.model(timeout_seconds=5), limits) as session:
+        async with living(tmp_path, server.model(timeout_seconds=30), limits) as session:
             assert [each.did for each in await summarised(session)] == ["failed"]
 
     with LoopbackModel("openai", good) as server:

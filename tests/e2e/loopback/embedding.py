@@ -60,7 +60,7 @@ class LoopbackEmbedder:
 
     def embedder(self, **options: object) -> Embedder:
         """The real adapter, asking this server; it waits five seconds, unless it is told otherwise."""
-        given: dict[str, Any] = {"timeout_seconds": 5.0, "api_key": "sk-loopback-secret", **options}
+        given: dict[str, Any] = {"timeout_seconds": 30.0, "api_key": "sk-loopback-secret", **options}
         opened = open_embedder("openai:tiny", **{"base_url": self.base_url, **given})
         assert opened is not None
         return opened

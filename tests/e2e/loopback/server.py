@@ -47,7 +47,7 @@ class LoopbackModel:
 
     def model(self, **options: object) -> ProviderModel:
         """The real adapter, asking this server; it waits long, and hardly pauses, unless told otherwise."""
-        given: dict[str, Any] = {"timeout_seconds": 10.0, "pause_seconds": 0.01, **options}
+        given: dict[str, Any] = {"timeout_seconds": 30.0, "pause_seconds": 0.01, **options}
         return open_model(self.name, **{"base_url": self.base_url, "api_key": "sk-loopback-secret", **given})
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
