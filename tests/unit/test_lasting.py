@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.lasting import COUNTS_FOR, Passed, passed
+from ireneo.memories.lasting import COUNTS_FOR, COUNTS_FOR_NOW, Passed, passed
 from ireneo.memories.quoting import quotation
 
 SAID = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
@@ -55,6 +55,32 @@ def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: st
     assert passed(text, SAID, SAID + COUNTS_FOR) is None
     over = passed(text, SAID, LATER)
     assert over == Passed(until=SAID + COUNTS_FOR, left="")
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        ("I need new tyres before the trip", "en"),
+        ("we're looking at a caravan for 7800", "en"),
+        ("I can't sleep these nights", "en"),
+        ("ich brauche noch neue Reifen", "de"),
+        ("ich bin heute im Keller", "de"),
+    ],
+)
+def test_what_is_of_the_day_or_wanted_counts_for_some_weeks(words: str, language: str) -> None:
+    text = quoted(words, language)
+    assert passed(text, SAID, SAID + COUNTS_FOR_NOW) is None
+    assert passed(text, SAID, SAID + COUNTS_FOR_NOW + timedelta(days=1)) == Passed(until=SAID + COUNTS_FOR_NOW, left="")
+
+
+def test_a_visit_ends_after_the_time_that_it_takes() -> None:
+    text = quoted("my nephew Lev is 2 weeks with us")
+    assert passed(text, SAID, SAID + timedelta(days=16)) == Passed(until=SAID + timedelta(days=15), left="")
+
+
+def test_what_is_left_does_not_begin_in_the_middle_of_a_choice() -> None:
+    over = passed(quoted("I need new tyres. Or my brother gives me the van."), SAID, SAID + timedelta(days=40))
+    assert over == Passed(until=SAID + COUNTS_FOR_NOW, left="")
 
 
 @pytest.mark.parametrize(("words", "language", "asked"), STAYS)

@@ -159,6 +159,7 @@ TRAPS = (
     "ok perfect",
     "Sounds great, I'll give it a try.",
     "Wenn ich reich wäre, hätte ich ein Boot.",
+    "wenn i nomoi auf d Welt kimm wer i Pilot",
     "Vielleicht ziehe ich nach Hamburg.",
     "Ich hätte gern einen Hund.",
     "Stell dir vor, ich wäre Bürgermeisterin.",

@@ -104,6 +104,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
     goes_on: Row = ()  # Anywhere in a clause in the perfect: it is so still
     for_good: Row = ()  # Anywhere: it is so for years, by what it tells
+    for_now: Row = ()  # Anywhere: it is of that day, a mood, or what somebody wants or has to do
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before

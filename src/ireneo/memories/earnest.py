@@ -169,7 +169,7 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     if quoted and len(_WORDS.findall(bare)) < 5:
         yield _Beside(text="")
         return
-    if rows.condition.match(bare):
+    if any(each.condition.match(bare) for each in all_cues().values()):
         if rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
         else:

@@ -7,13 +7,16 @@ for years by its form: what one likes, can't eat or has learned.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from msgspec import Struct
 
+from ireneo.language.files import either, topic
 from ireneo.language.moments import moments
 from ireneo.language.predicates import predicate
+from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
 from ireneo.memories.endings import telling, words_of
@@ -23,11 +26,14 @@ from ireneo.patterns import lazy_re
 
 COUNTS_FOR = timedelta(days=100)
 """For how long what is said of the present is held to be so."""
+COUNTS_FOR_NOW = timedelta(days=28)
+"""The same of what is said of the day, of a mood, or of what somebody wants or has to do."""
 _DAYS = {
     unit: timedelta(days=days)
     for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
     for unit in units.split()
 }
+_OR = lazy_re(lambda: rf"{either(topic(Connectives).choices)}\b", re.I)
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
 
@@ -55,7 +61,7 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
         return None
     kept = [each if end is None or end.at >= now else end.left for each, end in said]
     kept = [each for each in kept if len(telling(each)) > 1]
-    left = " ".join(kept) if kept and not refers().match(kept[0]) else ""
+    left = " ".join(kept) if kept and not (refers().match(kept[0]) or _OR.match(kept[0])) else ""
     return Passed(until=max(each.at for each in over), left=text.replace(words_of(text), left) if left else "")
 
 
@@ -83,7 +89,7 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
     tenses = [_tense(each, language) for each in clauses]
     if not {"past", "perfect"}.isdisjoint(tenses):
         return None
-    return _End(at=at + COUNTS_FOR)
+    return _End(at=at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR))
 
 
 def _question_of(text: str) -> str:
