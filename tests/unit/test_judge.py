@@ -104,6 +104,17 @@ THIS_TASK = (
     "Wir verwenden hier uv, nicht pip.",
     "Vielleicht sollten wir bei Python bleiben?",
     "Das ist Aufgabe des Aufrufers.",
+    "No hardcoded widths.",
+    "Small charts, no nested tables.",
+    "I'm settling on the wide layout.",
+    "I've decided against a second table.",
+    "I only wanted the first row.",
+    "Delete only the two lowest rows.",
+    "The other charts stay unchanged.",
+    "For now just the harbour.",
+    "Convert it to a table but keep all of the text.",
+    "Lösche nur die zwei untersten Zeilen.",
+    "Bitte ändere die Tests nicht.",
 )
 NOTHING = (
     "You're still not consistent.",
@@ -184,6 +195,16 @@ NOTHING = (
     "Was machst du da?",
     "Danke, das passt.",
     "Kein Problem.",
+    "Sort the stations by name and make sure we keep the accents.",
+    "Update the map and use the wider frame instead of the old one.",
+    "Sortiere die Häfen und verwende immer die neue Karte.",
+    "When the map is not there, I want the legend to go to the left.",
+    "I want you to draw the map based on the source of truth.",
+    "Cache-Control: no-cache, max-age=0, must-revalidate",
+    "Let's assume we lost the second buoy.",
+    "The new lamp does a better job of it.",
+    "The rope is too long, it goes into the water.",
+    "No for both.",
 )
 
 

@@ -269,9 +269,15 @@ def test_a_rule_stands_with_what_it_speaks_of(text: str, pins: list[str]) -> Non
     assert found(text) == pins
 
 
+def test_a_list_that_is_announced_ends_with_its_last_item() -> None:
+    listed = "Install the following tools:\n\n- never-fail\n- keep\n\nDo not install any plugins."
+    assert found(listed) == ["Do not install any plugins."]
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        'Can we change "There are two harbours here. Never use both of them." to something shorter?',
         "I got this feedback on the branch:\n\nThe loader must never skip a row. Keep the cache warm.",
         "Implement the following plan:\n\n# Plan: tides\n\nNever write the tables twice.\n\nYou must keep the log.",
         "Fails again:\n\n2026-01-02 12:00:01 must not be empty\nTraceback (last call last):\nValueError: never None",
@@ -322,7 +328,30 @@ def test_what_continues_a_constraint_under_a_condition_is_part_of_it(text: str) 
 
 
 @pytest.mark.parametrize(
-    "behind", ["And fix the lint.", "When nothing is selected it fails.", "And what if nothing is selected?"]
+    "text",
+    [
+        "We don't want a table for each harbour. We want one for all of them.",
+        "Don't print the log. Instead, write it to a file.",
+        "There is no need to stop after each harbour. You can go on until one of them fails.",
+        "Never read the raw tables. This includes the ones in the archive.",
+        "Put nothing into the old file, don't touch it. As we need it for the other harbours.",
+        "Ändere die alte Tabelle nicht. Das gilt für alle Häfen.",
+    ],
+)
+def test_a_constraint_stands_with_its_limit_its_reason_or_what_is_wanted_in_its_place(text: str) -> None:
+    assert found(f"{text} The lint fails.") == [text]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "And fix the lint.",
+        "When nothing is selected it fails.",
+        "And what if nothing is selected?",
+        "You can see the log in the terminal.",
+        "Just tell me what to do.",
+        "I want to see the log.",
+    ],
 )
 def test_what_only_follows_a_constraint_is_no_part_of_it(behind: str) -> None:
     assert found(f"Never push to main. {behind}") == ["Never push to main."]

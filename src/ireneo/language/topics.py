@@ -191,6 +191,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
     use: Row = ()
     nothing: Row = ()  # A whole sentence: a ban without a verb
+    changes: Row = ()  # At the beginning of a sentence: a change at hand; what it is to heed is done with as well
     bound: Row = ()  # Anywhere: something must not change, is forbidden, or needs permission
     must: Row = ()  # Anywhere: obligation
     should: Row = ()  # Anywhere: weak obligation; lasting only if firm
@@ -200,6 +201,8 @@ class Constraints(Topic, frozen=True, kw_only=True):
     scenes: Row = ()  # Anywhere: a hypothetical scenario, which forbids nothing
     conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
     continues: Set = frozenset()  # At the beginning of a conditional sentence: it is part of the constraint before it
+    goes_on: Row = ()  # At the beginning of a sentence: a limit, reason or detail of the constraint before it
+    turns_to: Row = ()  # The same behind a ban: what is wanted in its place
     # Before a word that binds: a subject, which makes the clause a statement about somebody
     subject: Row = ()
     tells: Row = ()  # The sentence reports what happened
@@ -229,6 +232,7 @@ class Forms(Topic, frozen=True, kw_only=True):
     runs_itself: Row = ()  # At the beginning of a clause: a part of all work that the speaker does
     itself: Row = ()  # The same: whatever the speaker does
     shares: Row = ()  # The same: what the listener does
+    narrows: Row = ()  # The same, in an order: it is for one part only
     staged: Row = ()  # Anywhere: how finished the work is as a whole, or who uses it
     owns: Row = ()  # Anywhere: where something belongs, or who has to see to it
     practice: Row = ()  # At the beginning of a clause: how those who speak work

@@ -64,6 +64,7 @@ _FIRM = _anywhere(lambda: _words().firm)
 _GUESS = _anywhere(lambda: _words().guess)
 _ONCE = _anywhere(lambda: _words().once)
 _NOTHING = _begins(lambda: _words().nothing)
+_CHANGES = _begins(lambda: _words().changes)
 _SCENES = _anywhere(lambda: _words().scenes)
 _SUBJECT = _anywhere(lambda: _words().subject)
 _TELLS = _anywhere(lambda: _words().tells)
@@ -93,6 +94,7 @@ _CORRECTS = _begins(lambda: topic(Forms).corrects)
 _RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
 _ITSELF = _begins(lambda: topic(Forms).itself)
 _SHARES = _begins(lambda: topic(Forms).shares)
+_NARROWS = _begins(lambda: topic(Forms).narrows)
 _STAGED = _anywhere(lambda: topic(Forms).staged)
 _OWNS = _anywhere(lambda: topic(Forms).owns)
 _PRACTICE = _begins(lambda: topic(Forms).practice)
@@ -204,6 +206,8 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
         return Judgement(MEDIUM, True)
     if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
         return Judgement(MEDIUM)
+    if not shared and not in_case and _NARROWS.match(bare) and is_order(bare):
+        return Judgement(MEDIUM)
     return NONE
 
 
@@ -233,11 +237,16 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         return 0.0
     if _SCENES.search(sentence) and not SCOPE.search(sentence):
         return 0.0
-    base = MEDIUM if _NOTHING.match(_bare(sentence)) else 0.0
+    opening, comma, rest = sentence.rpartition(", ")
+    bare_ban = said.personal and comma and not _has_subject(opening) and _NOTHING.match(rest)
+    base = MEDIUM if bare_ban or _NOTHING.match(_bare(sentence)) else 0.0
     told = False
+    at_hand = said.personal and _CHANGES.match(_bare(sentence)) and not _WIDE.search(sentence)
     for thought in _TURN.split(sentence):
-        base = max(base, _of_thought(thought, said, told=told))
-        told = told or _has_subject(thought)
+        found = _of_thought(thought, said, told=told)
+        # "Sort the rows, and make sure that …" is done with once the rows are sorted.
+        base = max(base, 0.0 if at_hand and found < STRONG else found)
+        told, at_hand = told or _has_subject(thought), False
     if system:
         base = max(base, _of_system(sentence))
     if said.step and base < STRONG:
@@ -277,8 +286,15 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
         return base
     if _MUST.search(thought):
         return max(base, MEDIUM)
-    ought = _SHOULD.search(thought) and _FIRM.search(thought) and not _TELLS.search(thought)
+    ruled = _without_condition(thought)
+    ought = _SHOULD.search(ruled) and _FIRM.search(ruled) and not _TELLS.search(ruled)
     return max(base, MILD) if ought else base
+
+
+def _without_condition(thought: str) -> str:
+    """A thought without the condition that it begins with: what is firm there rules nothing."""
+    opening, comma, rest = thought.partition(",")
+    return rest if comma and _bare(opening).partition(" ")[0].lower() in _words().conditions else thought
 
 
 def _has_subject(words: str) -> bool:

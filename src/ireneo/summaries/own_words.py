@@ -124,6 +124,7 @@ class _Paste:
 
 _BULLET = lazy_re(r"(?:[#>*+•-]+|\(?\d{1,3}[.)](?=\s)|[A-Za-z][.)](?=\s)|\[[ x]\]|</?[\w-]{1,40}>|\*\*|\s)+")
 _ITEM = lazy_re(r"\s*(?:[*+•-]|\(?\d{1,3}[.)]|\w[.)])\s")
+_QUOTATION = lazy_re(r"(?<![\w\"“])[\"“](?=\w)[^\"“”\n]{20,600}[\"”](?!\w)")
 _NUMBER = lazy_re(r"[:,]\s{0,9}\d{1,3}\.$")
 _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
@@ -253,7 +254,7 @@ def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
 
 def _drop_announced(lines: list[_Line]) -> None:
     """Mark as pasted what is announced as somebody else's words, and the parts of bug reports."""
-    announced = document = False
+    announced = document = listed = False
     section = 0
     for number, line in enumerate(lines):
         if line.kind == "blank":
@@ -267,7 +268,10 @@ def _drop_announced(lines: list[_Line]) -> None:
                 section = depth
         opens = number == 0 or lines[number - 1].kind == "blank"
         document = document or (announced and heading is not None)
-        if announced and not document and opens and not line.item and _OWN.search(line.text):
+        # A list that was announced ends with its last item.
+        ended = listed and opens and not line.item and not line.text[:1].isspace()
+        listed = listed and not ended
+        if announced and not document and opens and not line.item and (ended or _OWN.search(line.text)):
             announced = False
         if announced or section:
             line.kind = "paste"
@@ -275,6 +279,7 @@ def _drop_announced(lines: list[_Line]) -> None:
             below = _ANNOUNCED_BELOW.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
             document = document or below  # All of the rest is.
             announced = below or bool(line.text.rstrip().endswith(":") and _ANNOUNCES.search(line.text))
+            listed = announced and not below and _leads_on(lines, line)
 
 
 def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
@@ -325,14 +330,18 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
     start = bullet.end() if bullet else line.start
     end = _without_closing_tags(text, start, line.end)
     last = start
+    quoted = [found.span() for found in _QUOTATION.finditer(text, start, end)]
+    spans: list[tuple[int, int]] = []
     # Sentences typed in a hurry begin in lower case.
     for ends, following in breaks(text[start:end], small_opens=True):
         # A list number behind a colon or a comma ends no sentence.
         if not _NUMBER.search(text, max(last, start + ends - 16), start + ends):
-            yield last, start + ends
+            spans.append((last, start + ends))
             last = start + following
-    if last < end:
-        yield last, end
+    # Of a quotation of several sentences the later ones are somebody else's words too.
+    for span in [*spans, (last, end)] if last < end else spans:
+        if not any(opens < span[0] and span[1] <= closes for opens, closes in quoted):
+            yield span
 
 
 def _without_closing_tags(text: str, start: int, end: int) -> int:

@@ -11,7 +11,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints
+from ireneo.language.topics import Constraints, Rulings
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
@@ -37,6 +37,9 @@ def _words() -> Constraints:
 _CHOICES = lazy_re(lambda: rf"{either(_words().choices)}", re.I)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
 _REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
+_GOES_ON = lazy_re(lambda: rf"{either(_words().goes_on)}", re.I)
+_TURNS_TO = lazy_re(lambda: rf"{either(_words().turns_to)}", re.I)
+_NEGATES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}\b", re.I)
 
 
 def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
@@ -88,23 +91,27 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
         if strength:
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
-            out.setdefault(_with_exception(said, behind), strength)
+            out.setdefault(_with_rest(said, behind), strength)
     # A sentence contained in the context of the next one is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
 
 
-def _with_exception(said: OwnSentence, behind: OwnSentence | None) -> str:
-    """A sentence that binds, in its context, with the next one where that goes on with it: “And disable it when …”."""
+def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
+    """A sentence that binds, in its context, with the next one where that goes on with it.
+
+    That is an exception to it ("And disable it when …"), a limit, a reason, or what is wanted in place of what it bans.
+    """
     text = in_context(said)
     if behind is None or not (behind.near and text.endswith(said.text)):
         return text
     if behind.text.endswith("?") or len(text) + len(behind.text) > MAX_CHARACTERS:
         return text
     words = [word.lower() for word in _WORD.findall(behind.text)]
-    goes_on = not _words().continues.isdisjoint(words[:1]) and not _words().conditions.isdisjoint(words)
-    return f"{text} {behind.text}" if goes_on else text
+    excepts = not _words().continues.isdisjoint(words[:1]) and not _words().conditions.isdisjoint(words)
+    goes_on = _GOES_ON.match(behind.text) or (_NEGATES.search(said.text) and _TURNS_TO.match(behind.text))
+    return f"{text} {behind.text}" if excepts or goes_on else text
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
