@@ -10,6 +10,7 @@ from statistics import fmean, pstdev
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.check import observations_by_cue
 from ireneo.engine.recall import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
@@ -142,8 +143,6 @@ OF_EACH = 20
 """Procedures considered for a brief."""
 READ = 2_000
 """Failures or lessons read at most."""
-TOGETHER = 200
-"""Claims whose observations are read per query."""
 SHELL = "bash"
 """The tool assumed for an action that names none."""
 
@@ -232,11 +231,7 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     # A lesson of one project does not apply to another, however well it reads.
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
     records = merged_rulings(scope.visible(here))
-    cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
-    observed: dict[str, list[Observation]] = {}
-    for start in range(0, len(cues), TOGETHER):
-        for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
-            observed.setdefault(each.cue, []).append(each)
+    observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
     told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
     goal = None
     if cue.goal.strip():

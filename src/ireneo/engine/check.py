@@ -23,24 +23,28 @@ LOOKED_BACK = 400
 MOST_OBSERVED = 50
 """The newest observations of each claim that are read; more make no difference."""
 TOGETHER = 500
-"""Claims that are read at a time."""
+"""Claims whose observations are read per query."""
+
+
+def observations_by_cue(
+    tx: Transaction, space: str, cues: Iterable[str], most: int = 200
+) -> dict[str, list[Observation]]:
+    """The newest observations of each of these claims, at most `most` of each."""
+    asked = list(dict.fromkeys(cues))
+    found: dict[str, list[Observation]] = {}
+    for start in range(0, len(asked), TOGETHER):
+        for each in tx.runs.observations(space, asked[start : start + TOGETHER], most):
+            found.setdefault(each.cue, []).append(each)
+    return found
 
 
 def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     """Compile the traps of a space from its lessons and their observations."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
-    observed: dict[str, list[Observation]] = {}
-    _observe(tx, space, (cue for each in records for cue in cues_to_read(each.cue)), observed)
-    _observe(tx, space, cues_beside(one for seen in list(observed.values()) for one in seen), observed)
-    return known_traps(records, observed)
-
-
-def _observe(tx: Transaction, space: str, cues: Iterable[str], observed: dict[str, list[Observation]]) -> None:
-    """Add the observations of these claims."""
-    asked = [cue for cue in dict.fromkeys(cues) if cue not in observed]
-    for start in range(0, len(asked), TOGETHER):
-        for each in tx.runs.observations(space, asked[start : start + TOGETHER], MOST_OBSERVED):
-            observed.setdefault(each.cue, []).append(each)
+    cues = (cue for each in records for cue in cues_to_read(each.cue))
+    observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
+    beside = cues_beside(one for seen in observed.values() for one in seen)
+    return known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
 
 
 def keep_traps(tx: Transaction, space: str) -> None:

@@ -139,8 +139,7 @@ class NotedTexts:
         behind = [each for each in self.waiting if each.last_position > last]
         behind += [each for each in self._longer(text) if each.last_position > last]
         lines = [(name, line) for name, line in statements_of(behind) if line.position > last]
-        found = [span.id for span in self._reader.written_leaves(last + 1)]
-        further = [each for each in self._reader.get(found) if self._known is None or each.id in self._known]
+        further = self._written(last + 1)
         if further:
             shown = {message.id for message in self._reader.path(last + 1, self._reader.head.position)}
             lines += [(name, line) for name, line in statements_of(further) if not shown.issuperset(line.sources)]
@@ -189,8 +188,12 @@ class NotedTexts:
         """The texts of leaves that begin within an open block."""
         if block.depth != WAITING_DEPTH:
             return []
-        found = self._reader.written_leaves(block.first_position)
-        ids = [each.id for each in found if each.first_position <= block.last_position]
+        return self._written(block.first_position, block.last_position)
+
+    def _written(self, first: int, last: int | None = None) -> list[Summary]:
+        """The texts of leaves that begin from position `first` on, up to `last`."""
+        spans = self._reader.written_leaves(first)
+        ids = [each.id for each in spans if last is None or each.first_position <= last]
         return [each for each in self._reader.get(ids) if self._known is None or each.id in self._known]
 
     def _keep(self, text: Summary, *, final: bool) -> tuple[Summary, bool]:

@@ -263,7 +263,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         done = replace(done, text=word.text, changes=(*done.changes, change)) if word.text != record.text else done
         tx.memories.put(space, [done])
         return done
-    (old,) = [each for each in tx.memories.get(space, [record.id]) if each.id == record.id]
+    old = _as_stored(tx, space, record)
     if old.state in _STANDING:
         said = against(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
         settle_drafts(tx, space, per_project(tx, space, old, said), judged=True)
@@ -312,7 +312,7 @@ def _join(
         told = zip(each.evidence, each.projects, strict=True)
         pieces = [replace(piece, project=project, labels=each.labels) for piece, project in told if not piece.against]
         settle_drafts(tx, space, [as_told_of(stays, piece) for piece in pieces], judged=True)
-    (joined,) = [each for each in tx.memories.get(space, [stays.id]) if each.id == stays.id]
+    joined = _as_stored(tx, space, stays)
     every = (joined, *others)
     joined = replace(
         joined,
@@ -340,7 +340,12 @@ def _join(
         # Dated at its oldest evidence, so that it counts as never having held: the memory that remains has its dates.
         word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
         settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
-    return next(each for each in tx.memories.get(space, [joined.id]) if each.id == joined.id)
+    return _as_stored(tx, space, joined)
+
+
+def _as_stored(tx: Transaction, space: str, record: Record) -> Record:
+    """A memory as it is stored now."""
+    return next(each for each in tx.memories.get(space, [record.id]) if each.id == record.id)
 
 
 def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:

@@ -163,8 +163,7 @@ class Listener:
         if stretch is None:
             return None
         cleaning = self._resources.drawing()
-        before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
-        said = [said for message in stretch.messages for said in utterances(cleaning.message(message))]
+        before, said = _said_in(stretch.before, cleaning), _said_in(stretch.messages, cleaning)
         reading = FactsRead(facts=())
         try:
             if any(each.role == "user" for each in said):
@@ -262,33 +261,32 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         return None
     cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
     known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
-    before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
+    before = _said_in(stretch.before, cleaning)
     remembered: list[Remembered] = []
     at_work = _is_work_on_files(stretch.messages)
-    for message in stretch.messages:
-        for said in utterances(cleaning.message(message)):
-            if said.role == "user" and said.at is not None:
-                known.learn(done.record for done in settle_passed(tx, key.space, known.facts, said.at, now))
-            heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
-            last = before[-1] if before and heard and before[-1].role == "assistant" else None
-            facts = said_facts(
-                said.text,
-                speaker=said.speaker,
-                role=said.role,
-                at=said.at,
-                before=heard,
-                known=known.facts,
-                asked=question_of(last.text) if last else "",
-            )
-            # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
-            for fact in (fact for fact in facts if fact.attribute or not at_work):
-                piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
-                if fact.answers and last is not None:
-                    piece = replace(piece, messages=(last.message, *piece.messages))
-                settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
-                known.learn(each for done in settled for each in (done.record, *done.changed))
-                remembered += settled
-            before.append(said)
+    for said in _said_in(stretch.messages, cleaning):
+        if said.role == "user" and said.at is not None:
+            known.learn(done.record for done in settle_passed(tx, key.space, known.facts, said.at, now))
+        heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
+        last = before[-1] if before and heard and before[-1].role == "assistant" else None
+        facts = said_facts(
+            said.text,
+            speaker=said.speaker,
+            role=said.role,
+            at=said.at,
+            before=heard,
+            known=known.facts,
+            asked=question_of(last.text) if last else "",
+        )
+        # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
+        for fact in (fact for fact in facts if fact.attribute or not at_work):
+            piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
+            if fact.answers and last is not None:
+                piece = replace(piece, messages=(last.message, *piece.messages))
+            settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
+            known.learn(each for done in settled for each in (done.record, *done.changed))
+            remembered += settled
+        before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return _heard(stretch, remembered)
 
@@ -333,6 +331,10 @@ def _draft_of(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) 
         project=stretch.project,
         messages=(said.message,),
     )
+
+
+def _said_in(messages: Sequence[Message], cleaning: Cleaning) -> list[Utterance]:
+    return [said for message in messages for said in utterances(cleaning.message(message))]
 
 
 def utterances(message: Message) -> Iterator[Utterance]:

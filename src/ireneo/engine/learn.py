@@ -18,6 +18,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.check import observations_by_cue
 from ireneo.engine.diary import parts, windows, written_on_path
 from ireneo.engine.forgetting import remove_memories
 from ireneo.engine.leasing import Worker
@@ -126,22 +127,17 @@ def mark_file(
 MOST_NEW = 5
 """Lessons that only one run shows, at most: those that would have saved most. Lessons of several runs, and rulings, are
 not limited, so that the order in which runs are learned from makes no difference."""
-TOGETHER = 200
-"""Claims that are looked up at a time."""
 
 
 def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
     """Make or reinforce the lessons of the claims that a stored run observed."""
-    shown = list(dict.fromkeys(each.cue for each in observations))
+    shown = tuple(dict.fromkeys(each.cue for each in observations))
+    if not shown:
+        return []
     worded = {each.cue for each in observations if each.text}
-    known: dict[str, Record] = {}
-    observed: dict[str, list[Observation]] = {}
-    for start in range(0, len(shown), TOGETHER):
-        cues = shown[start : start + TOGETHER]
-        known.update({each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
-        # Most claims are statistics, of which no lesson is made: their observations are not read.
-        for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
-            observed.setdefault(each.cue, []).append(each)
+    known = {each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=shown))}
+    # Most claims are statistics, of which no lesson is made: their observations are not read.
+    observed = observations_by_cue(tx, space, (cue for cue in shown if cue in worded or cue in known))
     judged = _judged_by_user(tx, space) if worded - known.keys() else []
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
@@ -200,17 +196,16 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     """Update the evidence of the lessons of `cues`, which the session showed or shows, to its stored observations."""
     changed: list[Record] = []
     gone: list[Record] = []
-    asked = list(dict.fromkeys(cues))
-    for start in range(0, len(asked), TOGETHER):
-        for record in tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
-            if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
-                continue
-            seen = tx.runs.observations(space, [record.cue])
-            left = _in_line(record, session, {each.session: each for each in seen})
-            if left is None:
-                gone.append(record)
-            elif left != record:
-                changed.append(left)
+    asked = tuple(dict.fromkeys(cues))
+    for record in tx.memories.list(space, MemoryFilter(cues=asked)) if asked else ():
+        if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
+            continue
+        seen = tx.runs.observations(space, [record.cue])
+        left = _in_line(record, session, {each.session: each for each in seen})
+        if left is None:
+            gone.append(record)
+        elif left != record:
+            changed.append(left)
     if not (changed or gone):
         return
     tx.memories.put(space, changed)
@@ -421,10 +416,8 @@ def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[li
     known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.run.project)]
     there = {each.cue for each in known}
     worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
-    seen: dict[str, list[Observation]] = {each.cue: [each] for each in worded}
-    for each in tx.runs.observations(space, list(seen)):
-        seen[each.cue].append(each)
-    return known, [each for each in worded if worth_telling(seen[each.cue])]
+    before = observations_by_cue(tx, space, (each.cue for each in worded))
+    return known, [each for each in worded if worth_telling([each, *before.get(each.cue, ())])]
 
 
 def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:

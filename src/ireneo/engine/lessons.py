@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.check import observations_by_cue
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import is_open, open_projects, without_words_of_others
@@ -137,7 +138,7 @@ def lessons(
     wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
     listed = [without_words_of_others(each, opened) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
-    observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
+    observed = observations_by_cue(tx, space, (cue for each in records for cue in cues_to_read(each.cue)))
     mine = [each for each in records if is_open(opened, projects_of(each))]
     told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
     active = merged_checks([each for each in told if each.state == "active"])
@@ -156,13 +157,6 @@ def lessons(
         for each in chosen
     ]
     return [replace(each, guard_only=each.id in beside) for each in listed_so]
-
-
-def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:
-    out: dict[str, list[Observation]] = {}
-    for each in tx.runs.observations(space, list(dict.fromkeys(cues))):
-        out.setdefault(each.cue, []).append(each)
-    return out
 
 
 def _standing(record: Record, observed: Sequence[Observation]) -> Standing:

@@ -8,8 +8,9 @@ the memory is settled from the other pieces.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TypeAlias, get_args
 
@@ -615,14 +616,9 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
 
 async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
     """Record `project` for those of the sessions of which nothing tells where they were held: no folder either."""
-    named = sorted(sessions) if project else []
-    for start in range(0, len(named), SESSIONS_AT_A_TIME):
 
-        def settle(tx: Transaction, start: int) -> None:
-            for session in named[start : start + SESSIONS_AT_A_TIME]:
-                place_if_unplaced(tx, SessionKey(space, session), project)
-
-        await store.write(settle, start)
+    keys = [SessionKey(space, session) for session in sorted(sessions)] if project else ()
+    await _in_batches(store, keys, partial(place_if_unplaced, project=project))
 
 
 def place_if_unplaced(tx: Transaction, key: SessionKey, project: str) -> None:
@@ -637,13 +633,18 @@ async def place_all(store: Store, space: str, project: str | None) -> None:
     if project is None:
         return
     unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
-    for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
+    await _in_batches(store, unplaced, partial(_find_project, known=None))
 
-        def settle(tx: Transaction, start: int) -> None:
-            for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
-                _find_project(tx, key, None)
 
-        await store.write(settle, start)
+async def _in_batches(
+    store: Store, keys: Sequence[SessionKey], settle: Callable[[Transaction, SessionKey], None]
+) -> None:
+    def settle_some(tx: Transaction, some: Sequence[SessionKey]) -> None:
+        for key in some:
+            settle(tx, key)
+
+    for start in range(0, len(keys), SESSIONS_AT_A_TIME):
+        await store.write(settle_some, keys[start : start + SESSIONS_AT_A_TIME])
 
 
 def check_project(session: str, known: str | None, named: str) -> None:

@@ -177,7 +177,7 @@ class _PathSplitter:
         at = -1
         while (found := self._next(parent, at, head)) is not None:
             parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
-        fork = self._at(head, at) if at >= 0 else None
+        fork = _at(self._tx, self._key, head, at) if at >= 0 else None
         path = TreePath(
             name=name,
             head=head,
@@ -195,14 +195,11 @@ class _PathSplitter:
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
-        mine = self._at(head, at + 1)
+        mine = _at(self._tx, self._key, head, at + 1)
         for rival in rivals:
-            if self._at(self.paths[rival].head, at + 1).id == mine.id:
+            if _at(self._tx, self._key, self.paths[rival].head, at + 1).id == mine.id:
                 return rival
         return None
-
-    def _at(self, head: Head, position: int) -> Message:
-        return _at(self._tx, self._key, head, position)
 
 
 def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:

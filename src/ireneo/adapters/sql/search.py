@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -61,30 +62,28 @@ class SqlSearch(Port, SearchPort):
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
     ) -> Mapping[str, int]:
         """Count the postings of each term inside the database."""
-        prefix = find_prefix(self._of(space), space)
-        counted = dict.fromkeys(terms, 0)
-        if prefix is not None:
-            limit = -1 if at_most is None else at_most + 1
-            asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in counted]
-            found = self._of(space).each(_COUNT[index], asked)
-            counted.update((term, count) for term, ((count,),) in zip(counted, found, strict=True))
-        return counted
+        return dict.fromkeys(terms, 0) | dict(self._of_terms(_COUNT[index], space, terms, at_most))
 
     @reads
     def postings(
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
     ) -> Mapping[str, Sequence[int]]:
         """Read the postings of each term from the index."""
-        prefix = find_prefix(self._of(space), space)
         found: dict[str, list[int]] = {term: [] for term in terms}
+        for term, numbers in self._of_terms(_FIND[index], space, terms, at_most):
+            read = _NUMBERS.decode(numbers)
+            found[term] = read if at_most is None or len(read) <= at_most else []
+        return found
+
+    def _of_terms(self, query: str, space: str, terms: Sequence[str], at_most: int | None) -> Iterator[tuple[str, Any]]:
+        """The answer to `query` for each term, which reads at most one posting more than `at_most`."""
+        prefix = find_prefix(self._of(space), space)
         if prefix is not None:
             limit = -1 if at_most is None else at_most + 1
-            asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in found]
-            answers = self._of(space).each(_FIND[index], asked)
-            for term, ((numbers,),) in zip(found, answers, strict=True):
-                read = _NUMBERS.decode(numbers)
-                found[term] = read if at_most is None or len(read) <= at_most else []
-        return found
+            names = list(dict.fromkeys(terms))
+            asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in names]
+            for term, ((answer,),) in zip(names, self._of(space).each(query, asked), strict=True):
+                yield term, answer
 
     @reads
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
