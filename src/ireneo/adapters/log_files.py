@@ -68,7 +68,8 @@ def event_files(folder: Path) -> list[Path]:
     """The events in `folder`, in order; none if it is no folder of events."""
     if folder.name != "events":
         return []
-    return sorted((path for path in folder.iterdir() if _is_event(path)), key=_number)
+    found = (path for path in folder.iterdir() if _is_event(path))
+    return sorted(found, key=lambda path: (int(path.name.split("-")[1]), path.name))
 
 
 def runs_among(files: Iterable[Path]) -> list[Path]:
@@ -92,10 +93,6 @@ def joined(folder: Path) -> BufferedIOBase:
 
 def _is_event(path: Path) -> bool:
     return path.parent.name == "events" and _EVENT.fullmatch(path.name) is not None and path.is_file()
-
-
-def _number(path: Path) -> tuple[int, str]:
-    return int(path.name.split("-")[1]), path.name
 
 
 SAMPLE_BYTES = 65_536

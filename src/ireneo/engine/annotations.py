@@ -333,7 +333,8 @@ def edit_thread(
     meant = _meant(list_threads(tx, key, branch, policy, voice), id)
     words = _words(text, MOST_OF_THREAD) if text.strip() else meant.text
     at, position = _place(tx, key, branch)
-    number = _number(tx.annotations.on_path(key, at or None), meant.id)
+    before = [each for each in tx.annotations.on_path(key, at or None) if each.kind == "wording"]
+    number = 1 + max((each.number for each in before if each.about == meant.id), default=0)
     note = Annotation(
         id=annotation_id("wording", at, words, f"{meant.id} {kind} {who} {whom} {number}"),
         kind="wording",
@@ -396,10 +397,6 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
         return same[0]
     tx.annotations.put(key, [note])
     return note
-
-
-def _number(notes: Sequence[Annotation], about: str) -> int:
-    return 1 + max((note.number for note in notes if note.kind == "wording" and note.about == about), default=0)
 
 
 def _words(text: str, most: int) -> str:

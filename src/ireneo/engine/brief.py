@@ -399,7 +399,9 @@ class BriefSearch:
         kept, quoted = self._quote_sources(rules, lambda each: Served(score=1.0, why=why))
         said.update((each.hit.id, each) for each in quoted)
         newest = sorted(said.values(), key=lambda each: (-each.when, each.hit.id))
-        lines = [_memory_line(each, why, self.now) for each in kept]
+        lines = [
+            BriefLine(id=each.id, kind=each.kind, text=line_of(each, self.now), score=1.0, why=why) for each in kept
+        ]
         return [*lines, *self._without_known(newest, kept)][:MOST_STANDING]
 
     def serving(
@@ -630,7 +632,3 @@ def _only_says(sentence: str, told: frozenset[str], purpose: Purpose | None) -> 
         return False
     rest = " ".join(word for word in sentence.split() if not frozenset(terms(word)) & told)
     return purpose is None or purpose.serves(rest) is None
-
-
-def _memory_line(record: Record, why: str, now: datetime) -> BriefLine:
-    return BriefLine(id=record.id, kind=record.kind, text=line_of(record, now), score=1.0, why=why)

@@ -42,7 +42,6 @@ from ireneo.language.topics import Voice
 from ireneo.log.message import (
     Count,
     Message,
-    Part,
     Result,
     Text,
     as_said,
@@ -194,13 +193,9 @@ def _of_message(message: Message, character: str) -> Iterator[Spoken]:
         present = part.present if isinstance(part, Text) and part.present is not None else told
         if character and present is not None and not was_there(character, present, author):
             continue
-        if text := _words(part):
+        if isinstance(part, Text | Result) and (text := part.text.strip()):
             label = author or ("note" if message.draft.origin == "injected" else _LABELS[message.role])
             yield Spoken(label=label, named=bool(author), text=text, present=present or (), message=message)
-
-
-def _words(part: Part) -> str:
-    return part.text.strip() if isinstance(part, (Text, Result)) else ""
 
 
 def passages(

@@ -352,16 +352,15 @@ def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOp
     Those that rules found take no place among those of a model.
     """
     if mostly_model_written(before):
-        before = [each if is_model_written(each) else _without_opened(each) for each in before]
+        before = [
+            each if is_model_written(each) else replace(each, threads=replace(each.threads, opened=()))
+            for each in before
+        ]
     threads, _ = open_threads(before, OPEN_THREADS)
     # What was written by hand before it, on whichever path it stands.
     earlier = [note for note in options.notes if note.at_position < summary.first_position]
     closed = {name for text in before for name in text.threads.closed}
     return with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
-
-
-def _without_opened(text: Summary) -> Summary:
-    return replace(text, threads=replace(text.threads, opened=()))
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:

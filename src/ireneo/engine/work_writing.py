@@ -102,7 +102,7 @@ def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool =
         run.clear()
 
     for line in text.split("\n"):
-        bare = _bare(line)
+        bare = GUTTER.sub("", line).strip()
         # A bracket alone stands anywhere, and goes with what stands before it.
         first = source if len(bare) < WEAK_CHARACTERS else seen.setdefault(bare, position)
         if whole or first in (None, position) or (run and first != source):
@@ -115,10 +115,6 @@ def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool =
             source = first
     put_run()
     return "\n".join(out)
-
-
-def _bare(line: str) -> str:
-    return GUTTER.sub("", line).strip()
 
 
 def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:

@@ -153,7 +153,8 @@ class StorySourceIndex:
 
         `suspects` are lower-case words of names already known to be unsupported; they are reported here as well.
         """
-        made = list(dict.fromkeys([*self._claims(text), *_quoted(text), *_numbers(text)]))
+        quoted = (TextClaim("quotation", each) for each in quotations(text))
+        made = list(dict.fromkeys([*self._claims(text), *quoted, *_numbers(text)]))
         names, unknown = self._names(text)
         doubted = set(suspects)
         own = {word.casefold() for word in WORD.findall(_blanked(text))}
@@ -296,10 +297,6 @@ def _is_among(word: str, known: frozenset[str]) -> bool:
 def _blanked(text: str) -> str:
     """`text` with its quotations blanked out, since these are looked up as a whole."""
     return _QUOTE.sub(lambda found: "\x00" * len(found[0]), text)
-
-
-def _quoted(text: str) -> list[TextClaim]:
-    return [TextClaim("quotation", each) for each in quotations(text)]
 
 
 def _numbers(text: str) -> list[TextClaim]:

@@ -41,7 +41,7 @@ def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | Non
     found: list[Moment] = []
     taken = [False] * len(text)
     for code in dict.fromkeys((language, "en")):
-        for pattern, kind in _rows(code):
+        for pattern, kind in _patterns().get(code, ()):
             for match in pattern.finditer(text):
                 if any(taken[match.start() : match.end()]) or (kind == "weekday" and _is_range(match)):
                     continue
@@ -201,12 +201,8 @@ def _code(known: Map, word: str) -> str:
 
 
 @from_data
-def _all_rows() -> dict[str, tuple[tuple[re.Pattern[str], str], ...]]:
+def _patterns() -> dict[str, tuple[tuple[re.Pattern[str], str], ...]]:
     return {code: _made(code) for code in LANGUAGES if of_language(Moments, code).days}
-
-
-def _rows(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return _all_rows().get(code, ())
 
 
 def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:

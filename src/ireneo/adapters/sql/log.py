@@ -11,7 +11,6 @@ messages before it, and after any other move the session is scanned again.
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +71,7 @@ def token(prefix: str, term: str) -> str:
 
     The prefix is the number of the space and an ``s``, so that no two spaces share a token.
     """
-    return prefix + (term if _PLAIN.match(term) else _ODD.sub(_escape, term))
+    return prefix + (term if _PLAIN.match(term) else _ODD.sub(lambda found: f"_{ord(found[0]):02x}", term))
 
 
 def tokens(prefix: str, terms: Iterable[str]) -> str:
@@ -82,10 +81,6 @@ def tokens(prefix: str, terms: Iterable[str]) -> str:
     if _PLAIN.match("".join(each_once)):
         return prefix + f" {prefix}".join(each_once) if each_once else ""
     return " ".join([token(prefix, term) for term in each_once])
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"_{ord(found[0]):02x}"
 
 
 def find_prefix(database: Database, space: str) -> str | None:

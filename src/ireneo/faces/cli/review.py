@@ -70,16 +70,14 @@ def review(
         done = [_apply(memory, counts, id, verdict, text, word.reason) for id, verdict, text in given]
         if given:
             answers = [{"id": each.id, "state": each.state, "text": each.text} for each in done]
-            return Answer(answers, [f"{short(each.id)} {_became(each)}: {one_line(each.text)}" for each in done])
+            became = {True: "is no longer shown", False: "stays"}
+            lines = [f"{short(each.id)} {became[each.state == 'retired']}: {one_line(each.text)}" for each in done]
+            return Answer(answers, lines)
         found = said_once(memory.lessons(project=project, disputed=all_))
         unseen = [each for each in found if all_ or not each.reviewed]
         if not as_json:
             _ask_all(memory, counts, unseen)
     return Answer([lesson_answer(each) for each in unseen], _summary(counts))
-
-
-def _became(record: Record) -> str:
-    return "is no longer shown" if record.state == "retired" else "stays"
 
 
 def _given(word: Word) -> list[tuple[str, Verdict, str]]:

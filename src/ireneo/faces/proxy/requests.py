@@ -404,7 +404,8 @@ class StreamedMessage(StreamedAnswer):
     def answers(self) -> list[Json]:
         """Return the messages so far."""
         content = list(self._content())
-        return [{"role": "assistant", "content": content}] if any(map(_is_word, content)) else []
+        answered = any(block.get("type") not in ("thinking", "redacted_thinking") for block in content)
+        return [{"role": "assistant", "content": content}] if answered else []
 
     def _content(self) -> Iterator[Json]:
         for at, block in sorted(self._blocks.items()):
@@ -415,10 +416,6 @@ class StreamedMessage(StreamedAnswer):
                 yield {**block, "input": given}
             elif block.get("type") != "text" or block.get("text"):
                 yield block
-
-
-def _is_word(block: Json) -> bool:
-    return block.get("type") not in ("thinking", "redacted_thinking")
 
 
 def _says(message: Json) -> bool:

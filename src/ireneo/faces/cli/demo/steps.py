@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import chdir
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,6 @@ from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, lea
 from ireneo.faces.cli.options import AUTO, Stored, open_existing
 from ireneo.faces.cli.output import console, counted, echo, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
-from ireneo.types import LearnedRun
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -129,7 +128,7 @@ def play_second(memory: Memory, stage: Stage) -> Played:
                 stage.line("guard", line)
             if REMEDY in caution.way_out:
                 stopped = True
-                command, said = _skip_to(way, REMEDY), UP
+                command, said = next(command for _, command in way if command == REMEDY), UP
                 stage.line("agent", command)
         session.append([_call(number, command), _answer(number, said)])
         stage.line("", _telling(said))
@@ -139,11 +138,6 @@ def play_second(memory: Memory, stage: Stage) -> Played:
             break
     stage.pause()
     return Played(failed=failed, stopped=stopped)
-
-
-def _skip_to(way: Iterator[tuple[int, str]], wanted: str) -> str:
-    """Skip the commands before `wanted`."""
-    return next(command for _, command in way if command == wanted)
 
 
 def _call(number: int, command: str) -> dict[str, object]:
@@ -282,7 +276,8 @@ def _second_run(stage: Stage) -> None:
         "before each call, and the answers are the memory's: `memory.check(tool, arguments)`.",
     )
     with open_existing(HERE) as memory:
-        played, first = play_second(memory, stage), _first_run(memory)
+        played = play_second(memory, stage)
+        first = next(run for run in memory.runs() if run.source.endswith(Path(RUN).stem))
     end = f"failed {counted(played.failed, 'time')}" if played.failed else "did not fail"
     second = f"was warned, and {end}" if played.stopped else f"{end}, and nobody warned it"
     stage.say(
@@ -290,10 +285,6 @@ def _second_run(stage: Stage) -> None:
         f"{first.lost_seconds / 60:.1f} minutes; the second {second}. A brief at its start "
         "would have warned it sooner: `ireneo brief`, or the tools of `ireneo mcp`."
     )
-
-
-def _first_run(memory: Memory) -> LearnedRun:
-    return next(run for run in memory.runs() if run.source.endswith(Path(RUN).stem))
 
 
 def _point_on(stage: Stage) -> None:

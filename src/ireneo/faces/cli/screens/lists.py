@@ -245,7 +245,8 @@ def show_history(facts: Sequence[Fact], title: str, now: datetime, none: str = "
     label, axis = _widths(screen, facts)
     screen.print()
     write(screen, f"{MARGIN}{title}", "bold")
-    for attribute, rows in groupby(sorted(facts, key=_order), key=lambda each: each.record.attribute):
+    ordered = sorted(facts, key=lambda each: (each.record.attribute.casefold(), each.period.start, each.record.id))
+    for attribute, rows in groupby(ordered, key=lambda each: each.record.attribute):
         screen.print()
         if attribute:
             write(screen, f"{MARGIN}{one_line(attribute)}", "dim")
@@ -264,10 +265,6 @@ def _widths(screen: Console, facts: Sequence[Fact]) -> tuple[int, int]:
     label = min(max(len(_words(each)) for each in facts), LABEL)
     left = screen.width - len(MARGIN) - label - 2 - len("  2026-05-03 – 2026-05-03  m_2345678")
     return label, min(max(left, LEAST_AXIS), AXIS)
-
-
-def _order(fact: Fact) -> tuple[str, datetime, str]:
-    return fact.record.attribute.casefold(), fact.period.start, fact.record.id
 
 
 def _show_fact(screen: Console, fact: Fact, begin: datetime, end: datetime, *, label: int, axis: int) -> None:
