@@ -128,7 +128,7 @@ class LogFile:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of it on disk were read so far."""
+        """How many bytes of the file on disk were read so far."""
         return 0 if self._raw.closed else self._raw.tell()
 
     @property

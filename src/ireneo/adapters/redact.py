@@ -182,7 +182,7 @@ class Form(NamedTuple):
     """A substring that every match contains; the much slower pattern is only tried if it occurs."""
     pattern: re.Pattern[str]
     like: Callable[[str], bool] | None = None
-    """A further condition, if other things have this form as well."""
+    """A further condition, if other things have this form, too."""
 
 
 def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> Form:
@@ -335,7 +335,7 @@ def named(text: str) -> Iterator[SecretSpan]:
 
 
 def value_named(text: str, name: str) -> Iterator[SecretSpan]:
-    """The whole `text`, if its `name` is that of a secret and it looks like one."""
+    """The whole `text`, if its `name` is the name of a secret and the text looks like a secret."""
     small = name.lower()
     kind = "password" if small.endswith(PASSWORDS) else "secret" if small.endswith(TOKENS) else None
     if kind and not any(char.isspace() for char in text) and _is_secret(text, kind, small, quoted=True):
@@ -639,7 +639,7 @@ def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 
 
 def _escaped(value: str) -> Iterator[str]:
-    """How `value` is written in a JSON string, and in one nested in that."""
+    """How `value` is written in a JSON string, and in a JSON string within a JSON string."""
     for ascii_only in (True, False):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield once

@@ -45,10 +45,10 @@ LENGTH = 0.85
 FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much: a few words say little."""
 NOTE_TOKENS, LONG_NOTE = 40, 250
-"""A note of a model is chosen as if it cost the first, whatever its length: it is the writer who weighed it. Of notes
-of one worth the longer ones come first, up to the second, so that short ones fill what they leave."""
+"""A model's note is chosen as if it cost the first, whatever its length: its writer has weighed it. Of notes of equal
+worth longer notes come first, up to the second, so that short notes fill what they leave."""
 LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
-"""What a long note is worth more, and one that constrains what is done next: less than one step of the worth."""
+"""What a long note is worth more, and a note that constrains what is done next: less than one step of the worth."""
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
 """A line of less weight in a model's block says little beside its notes: it is for a rest of at least this share."""
 NOTE_BARE = 0.9
@@ -60,7 +60,7 @@ BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
 ONE_BLOCK_SHARE = 0.2
 """At most the first share of the room is reserved for blocks that would say nothing, `BLOCK_TOKENS` for each; in a
-small room the second, for one."""
+small room the second share, for one block."""
 SUBJECT_TOKENS = 6
 """Cost of the line that names the subject of the statements under it."""
 
@@ -112,7 +112,7 @@ class Statements:
         self.recount.clear()
 
     def keep(self, summaries: Iterable[Summary]) -> None:
-        """Price the statements of these summaries, and drop those of all others from the cache."""
+        """Price the statements of these summaries, and drop the statements of all other summaries from the cache."""
         self.recount.turn()
         self._kept = {summary.id: self._block(summary) for summary in summaries}
 
@@ -192,7 +192,7 @@ _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
 def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """Drop statements that show the same code as a weightier or longer one."""
+    """Drop statements that show the same code as a weightier or longer statement."""
     best: dict[str, tuple[float, int, int]] = {}
     codes: list[str] = []
     for place, (_, statement) in enumerate(candidates):
@@ -205,7 +205,7 @@ def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, 
 
 
 def _files(lines: Iterable[Line]) -> dict[str, str]:
-    """The file of each name that is known to be defined in one."""
+    """The file of each name of which the defining file is known."""
     return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
 
 
@@ -322,7 +322,7 @@ class Allotter:
         return spent
 
     def _silent(self) -> set[int]:
-        """The offers of which nothing is chosen, though something could be."""
+        """The offers from which nothing is chosen, though something could be."""
         return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
 
     def _say_of_each(self, room: int) -> int:

@@ -251,7 +251,8 @@ def with_blocks(
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
 
-    The atom `partly` before them is shown in what they leave of `live_tokens`, which is too little for all of it.
+    The atom `partly` before the newest messages is shown in what they leave of `live_tokens`, which is too little for
+    all of it.
     """
     count = options.count
     blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
@@ -362,7 +363,7 @@ def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], 
 
 
 def composed(shown: Sequence[ContextItem]) -> Composed:
-    """Make a `Composed` of what is shown."""
+    """Make a `Composed` of these items."""
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
@@ -428,11 +429,11 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
 
 
 STATEMENTS_SHARE = 0.96
-"""Share of the room for notes that their statements get; the rest is for bullets, headings and the state."""
+"""Share of the room for notes that goes to their statements; bullets, headings and the state have the rest."""
 
 
 def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
-    """What notes on the past may cost, as a share of it, where a narrow context is to show them all."""
+    """What notes on the past may cost in a narrow context that is to show all of them, as a share of the past."""
     target, policy = options.budget, options.policy
     live_tokens = int(target * policy.live_share)
     tail = read_tail(path, path.head.position, max(live_tokens, 1))
@@ -463,7 +464,7 @@ def as_it_is(path: WorkPath, options: ContextOptions) -> Assembled | None:
 def assemble(
     path: WorkPath, mark: Mark | None, options: ContextOptions, recent: RecentValues[Composed] | None = None
 ) -> Assembled:
-    """Assemble the context of a path; `mark` is that of the last rebuild on it.
+    """Assemble the context of a path; `mark` is the mark of the last rebuild on the path.
 
     `recent` caches the contexts that were rebuilt for earlier marks.
     """
@@ -548,7 +549,7 @@ def _rebuild(
 def _tiers(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks:
-    """Try the tiers one after the other for the path that ends with `tail`."""
+    """Try the tiers in their order for the path that ends with `tail`."""
     last, live_tokens = tail[-1].position, int(target * options.policy.live_share)
     if options.policy.eager:
         eager = _eager(path, tail, target, options, known)
@@ -649,7 +650,7 @@ def _with_blocks(
 def _eager(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks | None:
-    """Summarise what is old enough, even if the budget doesn't ask for it; None where that does not fit."""
+    """Summarise what is old enough, even if the budget doesn't ask for it; None if the result does not fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
     # Messages without a block stay as they are: blocks need enough calls.

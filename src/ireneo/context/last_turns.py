@@ -95,7 +95,7 @@ def _edge(tail: Sequence[Message], room: int) -> int:
 
 
 def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> int | None:
-    """The first of `edges` from which the messages fit into `room`, in whole steps where that leaves half of it."""
+    """The first of `edges` from which the messages fit into `room`; in whole steps, if these leave half of the room."""
     total, step = tail[-1].total_tokens, max(room // 2, 1)
     before = {edge: tail[edge].total_tokens - tail[edge].tokens for edge in edges}
     fitting = [edge for edge in edges if total - before[edge] <= room]
@@ -107,7 +107,7 @@ def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> 
 
 
 def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int) -> list[ContextItem]:
-    """What is shown, in order: the newest messages in `room` tokens, and the rest in what they leave."""
+    """The shown items in order: the newest messages in `room` tokens, and all others in what they leave."""
     count = options.count
     system, past = split_system(row)
     opens_turn = any(message.opens_turn for message in newest)

@@ -37,7 +37,7 @@ MIN_TOKENS = 24
 MARK_TOKENS = 16
 """About what a mark costs."""
 SCRAP = 8
-"""Pieces of at most this many characters are left out with the rest."""
+"""Pieces of at most this many characters are left out, too."""
 
 
 class Shortened(Struct, frozen=True, kw_only=True):
@@ -58,9 +58,9 @@ class Shortened(Struct, frozen=True, kw_only=True):
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
-    """Cut `text` to about `tokens` (at least 24), keeping head and tail; None where it fits.
+    """Cut `text` to about `tokens` (at least 24), keeping head and tail; None if the text fits.
 
-    It also stays whole where the mark would cost more than what is left out.
+    None, too, if the mark would cost more than what is left out.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -232,7 +232,7 @@ def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
 
 
 def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
-    """Divide `room` among texts of these sizes: short ones whole, long ones alike, none below `floor`."""
+    """Divide `room` among texts of these sizes: short ones stay whole, long ones get equal parts, at least `floor`."""
     shares = [0] * len(sizes)
     left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
     for number, place in enumerate(waiting):

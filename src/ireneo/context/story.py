@@ -129,14 +129,14 @@ WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """The share of the room behind the blocks for newest messages that don't fit verbatim."""
 OPEN_BLOCKS = 2
-"""The most room for them, in summaries."""
+"""The most room for messages that don't fit verbatim, in summaries."""
 STEPS = 6
 """The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
 LEAST_BLOCK = 360
 """The least tokens of a useful block: few large blocks rather than many without content."""
 BLOCKS_SHARE = 0.75
-"""The blocks' share of what is not for the newest messages; the rest is for pins and the system's messages."""
+"""The share of blocks in what the newest messages leave; pins and the system's messages have the rest."""
 ONE_BLOCK = 128
 """The budget below which the whole story is one block."""
 
@@ -446,7 +446,7 @@ def _told(
     options: ContextOptions,
     teller: StoryTeller,
 ) -> tuple[Sequence[Summary], Sequence[str]]:
-    """The nodes to show in `room` tokens and their texts; one of which rules tell nothing joins the one beside it."""
+    """The nodes to show in `room` tokens, with their texts; a node of which rules tell nothing joins its neighbour."""
     known = len(teller.passing)
     while True:
         del teller.passing[known:]
@@ -459,7 +459,7 @@ def _told(
 
 
 def _silent_pair(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping[SummaryId, str]) -> int | None:
-    """The place of the first of two adjacent nodes to join, one of which says nothing; None if there are none.
+    """The place of the first of two adjacent nodes to join, because one of them says nothing; None if there are none.
 
     The smaller neighbour is taken. What models wrote, and what is disputed, stays as it is.
     """

@@ -53,7 +53,8 @@ NAMES_SHARE = 0.15
 NAMED = 0.5
 """The worth of a name in a sentence."""
 NAMING = 20.0
-"""What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
+"""What a name in the list is worth against a name in a sentence: within the list's share names come first, since nobody
+can ask for a name that is gone."""
 NAMES_TOKENS = 450
 """The most tokens of all lists of names together."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
@@ -61,7 +62,7 @@ AGAIN_WORTH = (1.0, 0.25, 0.1)
 EMINENT = 1.4
 """What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
 TELLING = 4.0
-"""What a sentence is worth for what it tells, against the names in it."""
+"""What a sentence is worth for what it tells, compared with the names in it."""
 WHOLE = 1.25
 """A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
 TOLD_BEFORE = 0.15
@@ -154,7 +155,7 @@ class _Telling:
         return sorted(out)
 
     def _shares(self) -> list[float]:
-        """The tokens of each node beside its header."""
+        """The tokens of each node besides its header."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
         weights = {number: block_weight(self.nodes[number]) for number in self.shown}
@@ -345,7 +346,7 @@ class _Telling:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether the text of a block is no more than its header, or a list of names behind it."""
+    """Whether the text of a block is only a header, or a header and a list of names."""
     told = text.partition("\n")[2].strip()
     return bool(text) and (not told or ("\n" not in told and told.startswith(NAMES_LABEL)))
 
@@ -356,14 +357,14 @@ def block_weight(node: Summary) -> float:
 
 
 def oldest_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
-    """Adjacent summaries in at most `most` groups: the oldest in one, and each of the others by itself."""
+    """Adjacent summaries in at most `most` groups: the oldest in one group, and each other summary in its own."""
     return [nodes[: len(nodes) - most + 1], *([node] for node in nodes[len(nodes) - most + 1 :])]
 
 
 def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
     """Adjacent summaries in at most `most` groups of about the same weight.
 
-    So where models wrote them no age has less room because there is no room for its headers.
+    So, where models wrote the summaries, no age gets less room because its headers would not fit.
     """
     weights = list(map(block_weight, nodes))
     groups: dict[int, list[Summary]] = {}
@@ -385,7 +386,7 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
 TOLD_DEPTH = 0.85
 """As `DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
 TOLD_THREADS, TOLD_CAST = 0.06, 0.04
-"""The shares of a context for open threads and the cast; most of what they say stands in a model's text as well."""
+"""The shares of a context for open threads and the cast; a model's text tells most of these as well."""
 TOLD_LIVE = 0.35
 """The share of their usual room that the newest messages get: a past written by a model says more for its tokens."""
 TOLD_OPEN = 80
@@ -409,7 +410,7 @@ MOST_LINES = 120
 UNMARKED = "story-1/"
 """By this prompt models were asked that didn't say yet what their sentences are worth."""
 Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
-"""Gives the summaries right under one, each with its text."""
+"""Gives the summaries right under a summary, each with its text."""
 
 
 def is_model_written(summary: Summary) -> bool:
@@ -454,7 +455,7 @@ def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
 
 
 def _comparable(part: Summary) -> list[Line]:
-    """The sentences of a text, weighted so that they compare to those of other texts."""
+    """The sentences of a text, weighted so that they are comparable with the sentences of other texts."""
     lines = [line for line in part.lines("story") if line.text]
     if _is_unmarked(part):
         return [replace(line, weight=EVEN) for line in lines]

@@ -104,7 +104,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     count: Count
     thinking: ThinkingMode = "none"
     asked: ThinkingMode | None = None
-    """The mode that the caller asked for; None: that of the format."""
+    """The mode that the caller asked for; None: the format's own mode."""
     notes: tuple[Annotation, ...] = ()
     """The annotations along the path."""
     rebuild: bool = False
@@ -217,7 +217,7 @@ class ViewSlot:
         return sum(weigh(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
-        """Whether no shown message says the same, nor the shown state, and newer."""
+        """Whether neither a shown message nor the shown state says the same, and newer."""
         line = statement.line
         if statement.on_words:
             return len(line.sources) > 1 or line.position not in self.whole
@@ -241,7 +241,7 @@ class ViewSlot:
 
     @property
     def is_whole(self) -> bool:
-        """Whether a message is shown whole; one that did not have to be shortened is whole as well."""
+        """Whether a message is shown whole, also because it did not have to be shortened."""
         return not isinstance(self.fitted, Fitted) or self.fitted.whole
 
     def draft(self) -> Draft:
@@ -266,7 +266,7 @@ class ViewSlot:
 _FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
 _PLACED = lazy_re(r"  - (?:(?P<place>\w+): |`(?:[a-z]+ )*(?:\([^()`]*\) )?(?P<name>\w+)\()")
 FEWEST_SHARED = 3
-"""Two paths are of one project where they share this many folders."""
+"""Two paths belong to one project if they share at least this many folders."""
 
 
 def _terse(text: str, files: set[str]) -> str:
@@ -403,7 +403,7 @@ def fill_slots(slots: Sequence[ViewSlot], room: int, statements: Statements) -> 
 def _fill(
     slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, statements: Statements
 ) -> list[ContextItem]:
-    """Spend `room`, and again what turns out to be left of it."""
+    """Spend `room`, and then what turns out to be left of the room."""
     left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))

@@ -169,7 +169,7 @@ def append_given(
 
 
 def _dated(messages: Sequence[Message], now: datetime) -> list[Message]:
-    """Give each message a time: its own, that of the one before it, or `now` for turns behind the last known time."""
+    """Give each message a time: its own, that of the message before, or `now` for turns behind the last known time."""
     last = max((number for number, each in enumerate(messages) if each.draft.at), default=-1)
     known = next((each.draft.at for each in messages if each.draft.at), now)
     found = []

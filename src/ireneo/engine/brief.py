@@ -90,10 +90,10 @@ def opening_lessons(
     project: str,
     goal: Goal | None = None,
 ) -> list[BriefLine]:
-    """The lessons for a run of `project`, ordered by what each is expected to save.
+    """The lessons for a run of `project`, ordered by what each lesson is expected to save.
 
-    With a `goal` those that concern it, and general rulings. `observations` are those of their cues and of the
-    occasions of these (`cues_to_read`).
+    With a `goal` only the lessons that concern it, and general rulings. `observations` has to have the observations of
+    the cues that `cues_to_read` gives for the lessons.
     """
     lines: list[BriefLine] = []
     here = [each for each in records if each.holds and each.cue and applies(projects_of(each), project)]
@@ -261,7 +261,7 @@ def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
 
 
 def _failures(search: BriefSearch, about_to: str) -> list[BriefCandidate]:
-    """The failures of the same action, whichever way it is written."""
+    """The failures of the same action, however the action is written."""
     meant = actions(about_to)
     listed = search.records(MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
@@ -289,11 +289,11 @@ MANNER = frozenset({"manner", "called"})
 ALL_BUT = 0.8
 """A sentence is out of date if a memory that ended has this share of its words."""
 HALF = 0.5
-"""The share of the goal's words that a memory needs, if it has more of them than others, to serve the goal."""
+"""A memory serves the goal if it has this share of the goal's words, and no memory has more of them."""
 MOST_ANSWERS = 2
 """The most of such memories that are shown, the newest ones."""
 SAID_AGAIN = 0.5
-"""A text with this share of another's words says the same."""
+"""A text says the same as another one if it has this share of the other's words."""
 THE_GOAL = 0.7
 """A message this similar to the goal is the goal itself."""
 LONGEST_QUOTED = 260
@@ -344,7 +344,7 @@ def _cosine(one: Vector, other: Vector) -> float:
 
 
 class Quotation(Struct, frozen=True, kw_only=True):
-    """A message that may be quoted, and the sentences of it that serve."""
+    """A message that may be quoted, and those of its sentences that serve."""
 
     hit: RecallHit
     served: Served
@@ -459,7 +459,7 @@ class BriefSearch:
     def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Served]
     ) -> tuple[list[Record], list[Quotation]]:
-        """The memories to show as they are, and quotations in place of the others.
+        """Return the memories to show as they are, and quotations of what was said in place of the other memories.
 
         A memory without a slot is a piece of what was said: the user's own words tell more.
         """
@@ -514,7 +514,7 @@ class BriefSearch:
                 yield Quotation(hit=later or hit, served=best, said=said)
 
     def _newest(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
-        """The last of those that were said after another one."""
+        """The last of the messages that were said after another message."""
         after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
         return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
 
@@ -523,7 +523,7 @@ class BriefSearch:
     ) -> list[BriefLine]:
         """Quotations without the sentences that a shown memory says, or that no longer hold.
 
-        A sentence that a memory was read from says it as well; it stays only if the rest of it serves the purpose.
+        A sentence from which a shown memory was read is left out too, unless its other words serve the purpose.
         """
         out = []
         names = {each.id for each in shown}
@@ -545,7 +545,7 @@ class BriefSearch:
         return out
 
     def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
-        """What is known of those whom the goal names; adds them to the names of `purpose`."""
+        """What is known of the people and things that the goal names; adds their names to `purpose`."""
         for word in list(purpose.words.values())[:MOST_NAMES]:
             about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
             for record in self.scope.visible(about):
@@ -569,7 +569,7 @@ class BriefSearch:
     def _memories(
         self, question: Question, near: Nearness | None, kind: Kind | None = None
     ) -> Iterator[tuple[Record, float]]:
-        """The memories that have words of the question, or are near to it, with how near."""
+        """The memories that share words with the question or are near to it, each with its nearness."""
         asked = RecallQuery(text="brief", kind=kind, project=self._limits.project)
         index = MemoryIndex(asked, self.now, self.scope)
         for hit, nearness in self._hits(index, question, near, looked_at=LOOKED_AT_FOR_SOME):
@@ -620,13 +620,13 @@ def _rules(record: Record) -> bool:
 
 
 def _share(words: frozenset[str], other: str | frozenset[str]) -> float:
-    """The share of `words` that another text has as well."""
+    """The share of `words` that another text has too."""
     beside = frozenset(terms(other)) if isinstance(other, str) else other
     return len(words & beside) / len(words) if words else 0.0
 
 
 def _only_says(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
-    """Whether all that serves a purpose in a sentence is what a memory tells that was read from it."""
+    """Whether a sentence serves a purpose only by words that a memory tells which was read from the sentence."""
     said = frozenset(terms(sentence))
     if not told or _share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
         return False

@@ -131,9 +131,9 @@ class NotedTexts:
         return out
 
     def _with_later(self, text: Summary) -> Summary:
-        """The last text, with the notes on messages behind it: not all of those are shown whole.
+        """The last text, with the notes on messages behind it, since not all of these messages are shown whole.
 
-        Of what was written on further blocks only notes that rest on messages before these too: those are not shown.
+        Notes on further blocks are added only if they rest on messages that are not shown, too.
         """
         last = text.last_position
         behind = [each for each in self.waiting if each.last_position > last]
@@ -158,7 +158,7 @@ class NotedTexts:
         return self._keep(replace(block, sections=tuple(sections), writing=_unpaid(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
-        """A block's text from notes that were taken before it existed, or for a longer one with the same beginning."""
+        """A block's text, from notes that were taken before the block, or for a longer block that begins with it."""
         pieces = [*self.waiting, *self._longer(block)]
         over = [
             each
@@ -312,13 +312,13 @@ class StoredReader:
         return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
 
     def begin_of(self, block: Summary) -> int:
-        """Where the notes of a block begin: at the verbatim messages right before it."""
+        """The position where the notes of a block begin: at the verbatim messages right before the block."""
         place = block.first_position
         before = self._tx.log.path(self._key, block.last, max(place - WORDS_BEFORE, 0), place - 1) if place else ()
         return place - sum(1 for _ in takewhile(lambda each: is_kept(each, self.options.policy), reversed(before)))
 
     def best_texts(self, summaries: Sequence[Summary], known: Collection[str] | None = None) -> list[Summary]:
-        """The best stored text of each summary (see the function of that name)."""
+        """The best stored text of each summary; see the function `best_texts`."""
         return best_texts(self._tx, self._key, summaries, self.options, self.voice, known)
 
     def texts(
@@ -436,7 +436,7 @@ class Padding:
         """Thinking may be shown of turns that begin at this position or later."""
 
     def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
-        """The scratchpad for a context of this budget; None where there is none or no room for it."""
+        """The scratchpad for a context of this budget; None if there is no scratchpad, or no room for it."""
         pad = tx.pads.read(space, self.task)
         if pad is None or (pad.project and pad.project != self._project(tx, space)):
             # It belongs to a task of the same name in another project.
@@ -475,7 +475,7 @@ CACHED = 16
 KEPT_TOGETHER = 256
 """Summaries per transaction."""
 CATCH_UP = 8
-"""Most leaves of a story that a context writes by itself; the rest is left to `work`, and shown as waiting."""
+"""Most leaves of a story that a context writes by itself; `work` writes the others, which are shown as waiting."""
 
 
 class ContextCache:
@@ -487,7 +487,7 @@ class ContextCache:
         """The contexts composed last: their beginnings stay the same until a rebuild."""
         self.statements = Statements(count)
         self.recount = Recount(count)
-        """Counts payloads, most of which the last context contained as well."""
+        """Counts payloads, most of which were in the last context already."""
         self.teller = StoryTeller(count)
         self.pads = Padding(session, task)
         self._erased = 0

@@ -150,7 +150,7 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
 async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNotes, cleaning: Cleaning) -> Annotation:
     """Store what an agent wrote about its current task, with unsupported claims marked as unverified.
 
-    Raises BadInput before the first message. The same again at the same place is one.
+    The same entry written again at the same place is stored once. Raises BadInput before the first message.
     """
     head = await store.read(lambda tx: tx.log.head(key, branch))
     last: Message | None = None

@@ -108,7 +108,7 @@ class StoredSummaries(Struct, frozen=True, kw_only=True):
 
     @property
     def canonical(self) -> list[Summary]:
-        """The offline summaries; the others are texts that models wrote of the same stretches."""
+        """The offline summaries; all other summaries are texts that models wrote of the same stretches."""
         return [each for each in self.there.values() if each.writing is None]
 
     @property
@@ -160,7 +160,7 @@ def _check_summaries(
 def _broken(
     ids: Sequence[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
 ) -> Diagnosis:
-    """A fault whose repair takes out summaries, with those that were made from them."""
+    """A fault that is repaired by removing summaries, and all summaries that were made from them."""
     gone = dict.fromkeys(ids)
     waiting = list(gone)
     while waiting:
@@ -273,8 +273,8 @@ def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stor
 def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
     """The overlapping pairs of each level, in a row ordered by first position.
 
-    Two that begin together are allowed: where another branch forked off, a block ended early, and the wider one
-    replaces it.
+    Two summaries may begin together: where another branch forked off, a block ended early, and the wider one replaces
+    it.
     """
     out: list[tuple[Summary, Summary]] = []
     furthest: dict[str, Summary] = {}
@@ -369,7 +369,7 @@ def _utc(at: datetime) -> str:
 
 
 MOST_NAMED = 20
-"""Faults of one session that are listed; the rest are counted."""
+"""Faults of one session that are listed; further ones are only counted."""
 
 MORE_ARE_WRONG = "more of the messages are wrong"
 """How the store's own sentence counts the messages that it does not name."""
@@ -432,7 +432,7 @@ def _read_stretch(
 
 
 def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
-    """What is wrong with a message; `before` is the one before it, if known."""
+    """What is wrong with a message; `before` is the message before it, if known."""
     place = f"Message {short(message.id)} (number {position + 1:,})"
     if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
         return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
@@ -513,7 +513,7 @@ def _counted(loose: Sequence[TreePath]) -> str:
 
 
 async def _check_words(store: Store, space: str, *, repair: bool) -> list[Finding]:
-    """Find faults in the index of a space; it is derived from the log, so all of them can be repaired."""
+    """Find faults in the index of a space. All of them can be repaired, since the index is derived from the log."""
     try:
         faults = await store.read(lambda tx: tx.words.faults(space))
         if faults and repair:

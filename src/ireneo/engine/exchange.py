@@ -154,10 +154,10 @@ async def import_memories(
     files: Iterable[MemoryFile],
     on_progress: Callable[[MemoriesImported], object] | None = None,
 ) -> MemoriesImported:
-    """Store the memories in files; doing so again changes nothing.
+    """Store the memories in files; storing them again changes nothing.
 
     An edited file is its user's statement, made now, which supersedes the previous one. Unreadable entries are
-    reported, and the rest is stored.
+    reported, and all others are stored.
     """
     done: Counter[str] = Counter()
     now = resources.clock.now()

@@ -146,7 +146,7 @@ def _memory_text(record: Record) -> str:
 
 
 def _message_page(messages: Sequence[Message], whole: int | None) -> str:
-    """The messages as text: one alone up to a page, of several the beginning of each."""
+    """The messages as text: a single message up to a page, or the beginning of each of several."""
     limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
     out: list[str] = []
     left = PAGE_CHARACTERS
@@ -174,11 +174,11 @@ SUMMARY = "s_"
 NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "thread", "c_": "fact", "w_": "wording"}
 """Prefixes of the ids of annotations."""
 PREFIXES = ("m_", SUMMARY, *NOTES)
-"""Prefixes of all ids; one that is given without its prefix is tried with each."""
+"""Prefixes of all ids; an id that is given without its prefix is tried with each prefix."""
 
 
 class LookupResult(ShortRepr, frozen=True, kw_only=True):
-    """What an id names: the one of these fields that is set."""
+    """What an id names: one of these fields is set."""
 
     session: str = ""
     expanded: Expanded | None = None

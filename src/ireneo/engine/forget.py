@@ -54,7 +54,7 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
     """Sessions that go whole."""
     memories: tuple[Record, ...] = ()
     name: SubjectName | None = None
-    """Whatever else contains this name goes as well."""
+    """Everything else that contains this name goes too."""
     of_memory: bool = False
     """Only memories were named, and the messages they were drawn from may be erased too."""
     note: str = ""
@@ -325,7 +325,7 @@ def _plan(
 
 
 def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
-    """Everything that goes with what is meant."""
+    """Plan the erasure of what is meant, with everything that goes with it."""
     parts: list[SessionErasure] = []
     lost: set[str] = set()
     erased = ErasedWords()

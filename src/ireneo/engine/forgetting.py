@@ -383,7 +383,7 @@ class SessionErasure(Struct, frozen=True, kw_only=True):
 
     key: SessionKey
     whole: bool = False
-    """Whether the session itself is erased, with everything in it."""
+    """Whether the session itself is erased, with all of its content."""
     messages: tuple[Message, ...] = ()
     """The messages to erase, as they are now."""
     summaries: tuple[SummaryId, ...] = ()
@@ -403,7 +403,7 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
     memories: tuple[Record, ...] = ()
     """Memories that are erased."""
     lessened: tuple[Record, ...] = ()
-    """Memories that lose some of their evidence, with the rest of it, before they are settled."""
+    """Memories that lose some of their evidence, with the evidence that they keep, before they are settled."""
     pads: tuple[str, ...] = ()
     """The tasks whose scratchpads are erased."""
     taught: RunChanges = RunChanges()

@@ -78,7 +78,7 @@ def new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
 
 
 def format_of(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
-    """Return the format that was given, or else recognise that of the file."""
+    """Return the given format, or recognise the format of the file."""
     if given is None:
         return recognise(file.sample(), file.label)
     return log_format(given) if isinstance(given, str) else given

@@ -285,7 +285,7 @@ class LearnedSession(ShortRepr, frozen=True, kw_only=True):
     lessons: tuple[Remembered, ...]
     """The lessons that were made from the session, or affected by it."""
     new: int
-    """How many of them are new."""
+    """How many of the lessons are new."""
     lesson_tokens: int
     """What the new lessons cost, in tokens; each lesson is counted once over all runs."""
     failed: str = ""
@@ -315,10 +315,10 @@ async def learn(
     sessions: Iterable[str] | None = None,
     given: Mapping[str, SessionRead] = MappingProxyType({}),
 ) -> AsyncGenerator[LearnedSession, None]:
-    """Learn from those of these sessions (None: of the space) that are due, in the order of their beginning.
+    """Learn from the sessions that are due, among `sessions` (None: all of the space), in the order of their beginning.
 
-    Those that are `given` were read by a worker. A model is asked under a lease, so that nobody pays twice: a run that
-    another process holds is left to it.
+    Sessions in `given` were read by a worker. A model is asked under a lease, so that nobody pays twice: a run whose
+    lease another process holds is left to that process.
     """
     worker = Worker(resources.store, resources.clock)
     for due in await resources.store.read(due_runs, space, sessions):

@@ -165,7 +165,7 @@ class GivenLog(Struct, frozen=True, kw_only=True):
     format: LogFormatName | LogFormat | None = None
     """The format of the log; None to detect it."""
     name: str = ""
-    """The name of its sessions without an id of their own; empty: that of the file."""
+    """The name for sessions of the log that have no id of their own; empty: the file's name."""
     skip_empty: bool = False
     """Whether a log without messages is skipped instead of being a fault."""
 
@@ -179,7 +179,7 @@ class LogLearned(Struct, frozen=True, kw_only=True):
     is_empty: bool = False
     """Whether the log has no messages and was skipped."""
     fault: str = ""
-    """Why it could not be learned from, in a sentence; the other logs are not affected."""
+    """Why the log could not be learned from, in a sentence; other logs are not affected."""
 
 
 LearnStep: TypeAlias = Reading | Imported | LearnedSession | LogLearned
@@ -299,7 +299,7 @@ class LogLearner:
         return name
 
     async def _give(self, workers: Workers, log: GivenLog) -> list[_Waiting]:
-        """Send a log to the workers; one that is known, or not for them, is answered at once."""
+        """Send a log to the workers; a log that is known, or that no worker can analyse, is answered at once."""
         try:
             with closing(self._resources.open_log(log.place)) as file:
                 name, label, size = self._name(log, file.stem), file.label, file.size
@@ -430,7 +430,7 @@ class LogLearner:
         mark_file(tx, self._resources, self._space, waiting.digest, waiting.name, sessions)
 
     def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> list[_Kept]:
-        """Store logs up to the first that has to be read here, or that leaves something to do."""
+        """Store logs up to the first log that has to be read here, or that leaves something to do."""
         done: list[_Kept] = []
         for waiting, analysis in ready:
             kept = self._store_log(tx, waiting, analysis)

@@ -63,7 +63,7 @@ from ireneo.summaries.judge import binding_strength
 from ireneo.summaries.own_words import own_words
 
 MOST_SOURCES = 12
-"""Passages that are quoted for a lesson, at most; those of its latest runs first."""
+"""Passages that are quoted for a lesson, at most; passages of its latest runs come first."""
 
 
 class Cited(Struct, frozen=True, kw_only=True):
@@ -127,10 +127,10 @@ def lessons(
     disputed: bool = False,
     guarded: bool = False,
 ) -> list[Lesson]:
-    """The valid lessons: those of several runs first, of these rulings; with `project` its own and general ones.
+    """The valid lessons: lessons of several runs first, and rulings first among these.
 
-    With `disputed` also those that are retired because of an objection, with the reason; with `guarded` also those that
-    only the guard tells.
+    With `project` its own and general lessons. With `disputed` also lessons that are retired because of an objection,
+    with the reason; with `guarded` also lessons that only the guard tells.
     """
     opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
@@ -232,7 +232,7 @@ def shown_by(tx: Transaction, resources: Resources, space: str, record: Record) 
 
 
 def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
-    """Passages of its sources: of the run that its text comes from first, then of the others, the latest first.
+    """Passages of a lesson's sources: of the run that words it first, then of the other runs, the latest first.
 
     Runs are read until every claim of the lesson is supported.
     """
@@ -263,7 +263,10 @@ MOST_MESSAGES = 32
 async def review(
     resources: Resources, space: str, id: str, verdict: Verdict, text: str = "", reason: str = ""
 ) -> Record:
-    """Keep, reword or drop a lesson; raises MemoryNotFound, and BadInput for what is no lesson or no verdict."""
+    """Keep, reword or drop a lesson.
+
+    Raises MemoryNotFound, and BadInput if the memory is no lesson or the verdict is unknown.
+    """
     if verdict not in get_args(Verdict):
         raise BadInput(f"`verdict` is {verdict!r}, which is none; give one of {', '.join(get_args(Verdict))}.")
     words = " ".join(resources.cleaning().text(text).split())
@@ -322,7 +325,7 @@ def _project(record: Record) -> str:
 # commands that work, traps with the way out, and findings; what is said already is not said again.
 
 MOST_LINES = 15
-"""Lines of one project: more than that nobody reads before each task."""
+"""Lines for one project: nobody reads more than that before each task."""
 SECTIONS = ("Rules", "Commands", "Traps", "Findings")
 """The parts of a page, in this order; a part without a line is left out."""
 _SHARES = {"Rules": 8, "Commands": 3, "Traps": 6, "Findings": 3}
@@ -352,7 +355,7 @@ def section_of(lesson: Lesson) -> str:
 
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """`lessons` in their order, of those that say the same only one: the one that says what to do, else the first."""
+    """`lessons` in their order; of lessons that say the same only the one that says what to do, else the first."""
     best = sorted(range(len(lessons)), key=lambda at: (not lessons[at].reviewed, not tells_how(lessons[at]), at))
     kept = first_of_each([content_of(lessons[at].lesson) for at in best])
     return [lessons[at] for at in sorted(best[place] for place in kept)]
@@ -371,10 +374,11 @@ def instructions(
     since: datetime | None = None,
     project: str = "",
 ) -> list[InstructionPage]:
-    """A page for each project, with those of several and of none last; with a `project` all of them on its page.
+    """A page of lessons for each project; lessons of several projects or of none are on the last page.
 
-    `said` are files that are read beside it, `offered` the commands that stand in plain sight in the project's own
-    files, with `since` only what was seen from then on.
+    With a `project` all lessons are on its page. `said` are the files that are read beside the page, `offered` the
+    commands that stand in plain sight in the project's own files; with `since` only lessons that were seen from then on
+    count.
     """
     already, by_project = SaidAlready(said), dict[str, list[Lesson]]()
     for each in lessons:
@@ -427,12 +431,12 @@ def _is_plain(lesson: Lesson) -> bool:
 
 
 def _force(lesson: Lesson) -> float:
-    """How strictly a ruling binds by its words, “always” more than “let's”; 0 for what is no ruling."""
+    """How strictly a ruling binds by its words, “always” more than “let's”; 0 for a lesson that is no ruling."""
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 
 def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:
-    """Share the lines of a page out to its parts; what one leaves over goes to the others in their order."""
+    """Share the lines of a page out to its parts; lines that a part leaves over go to other parts in their order."""
     parts = {name: [each for each in lessons if section_of(each) == name] for name in SECTIONS}
     taken = {name: min(len(parts[name]), _SHARES[name]) for name in SECTIONS}
     while sum(taken.values()) > MOST_LINES:

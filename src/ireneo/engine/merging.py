@@ -74,7 +74,7 @@ class _Merge(Struct, frozen=True, kw_only=True):
 
 
 async def merge_lessons(resources: Resources, space: str, learned: Sequence[LearnedSession]) -> MergedLessons:
-    """Ask a model which of the new lessons, and those similar to them, are the same."""
+    """Ask a model which of the new lessons, and of the lessons similar to them, say the same."""
     model = resources.models_for_space(space).for_task("lessons")
     fresh = {each.record.id for session in learned for each in session.lessons if each.did == "added"}
     if model is None or not fresh:
@@ -107,7 +107,7 @@ async def merge_lessons(resources: Resources, space: str, learned: Sequence[Lear
 
 
 def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Record]]:
-    """The new lessons with those most similar to them, in as few questions as possible."""
+    """The new lessons with the lessons most similar to them, in as few questions as possible."""
     words = {each.id: _words(each.text) for each in listed}
     known = {each.id: each for each in listed}
     batch: dict[MemoryId, Record] = {}

@@ -37,7 +37,10 @@ class Models(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, given: LanguageModel | Mapping[str, LanguageModel]) -> Models:
-        """One model for everything, or one for each task and, as ``default``, one for the rest. Raises BadInput."""
+        """One model for everything; or one for each task and, as ``default``, one for all other tasks.
+
+        Raises BadInput.
+        """
         if not isinstance(given, Mapping):
             return cls(default=given)
         by_task = dict(given)

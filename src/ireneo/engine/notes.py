@@ -45,7 +45,7 @@ from ireneo.summaries.work import WorkPath
 
 STRETCH_SUMMARIZER = "stretch"
 LEAST_ALONE = 2_000
-"""Tokens from which messages without a block get notes of their own, and not together with the stretch before them."""
+"""From this many tokens on, messages without a block get notes of their own, apart from the stretch before them."""
 SOURCE_TOKENS = 400_000
 """Tokens of the newest messages that an agent's own notes are checked against."""
 NOTES_READ = 64

@@ -51,11 +51,11 @@ REDACTED = "[REDACTED "
 """The beginning of a redaction mark."""
 _SHOWN = 80
 _FEW = 3
-"""Within so many years of a message a number may mean something other than a year."""
+"""Within this many years of a message a number may mean something other than a year."""
 _LONGEST_LIFE = 120
-"""Years that somebody lives or something lasts."""
+"""The most years that somebody lives or something lasts."""
 _SHORT = 4
-"""Letters by which words of one stem are matched."""
+"""The number of letters by which words of one stem are matched."""
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
 _TAGS = ("</known>", "</conversation>")
 _QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
@@ -122,7 +122,7 @@ def _checked_facts(reply: FactsReply, check: _Check) -> FactsRead:
 
 
 def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
-    """The known facts that fit: first those that share words with what is said, then the newest."""
+    """The known facts that fit: first the facts that share words with what is said, then the newest."""
     words = {term for each in said for term in terms(f"{each.speaker} {each.text}")}
     ranked = sorted(known, key=lambda each: (-len(words & set(terms(_as_shown(each)))), -each.at.timestamp(), each.id))
     out: list[Record] = []
@@ -274,7 +274,7 @@ class _Check:
         since: datetime | None,
         until: datetime | None,
     ) -> Iterator[ReadFact]:
-        """The facts to remember; that something is over is an event, which ends what it names."""
+        """The facts to remember; when something is over, that is an event, which ends what it names."""
         kind = _KINDS.get(fact.kind, "failure")
         subject, attribute, value = (" ".join(each.split()) for each in (fact.subject, fact.attribute, fact.value))
         is_slot = kind == "semantic" and bool(subject and attribute and value)
@@ -298,7 +298,7 @@ class _Check:
 
 
 def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
-    """A value that replaces others, in the slot of the first of them from when it was no longer so."""
+    """A fact that replaces other values: in the slot of the first of them, from when that value no longer held."""
     old = next((each for each in replaced if each.kind == "semantic" and each.attribute), None)
     beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
     if old is None or beside:
@@ -338,7 +338,7 @@ def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]
 
 
 def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
-    """The period that a model names, if it is near the message or its year is stated or follows from what is."""
+    """The period that a model names, if it is near the message, or its year is stated or follows from the words."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
     if window is None or window.since is None or said.at is None:
         return window

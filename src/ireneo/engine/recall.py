@@ -270,7 +270,7 @@ SearchIndex: TypeAlias = MessageIndex | MemoryIndex
 LOOKED_AT = 60
 """Documents read per index and question; more do not change the first ten."""
 LOOKED_AT_FOR_SOME = 400
-"""Documents read per index if only one kind is wanted, since those of other kinds are skipped."""
+"""Documents read per index if only one kind is wanted, since documents of other kinds are skipped."""
 FURTHEST = 5_000
 """Candidates among memories if many of them may not be seen."""
 WORD_ROUNDS = 6
@@ -511,7 +511,7 @@ def _recall(
 
 
 def _with_names(question: Question, records: Iterable[Record | None]) -> Question:
-    """Add the names of those whom the question calls by a role ("my sister"), where a memory gives them."""
+    """Add the names of people whom the question calls by a role ("my sister"), where a memory gives their names."""
     asked = {term for term, _ in question.terms}
     names: dict[str, list[tuple[str, float]]] = {}
     for each in records:

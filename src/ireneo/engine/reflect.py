@@ -291,7 +291,7 @@ def _is_said(record: Record) -> bool:
 
 
 def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Record]], list[Record]]) -> list[Record]:
-    """The values of a slot that held one after the other."""
+    """The values of a slot, of which each held until the next one."""
     held = [each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_said(each)]
     return sorted(held, key=lambda each: (each.at, each.id))
 
@@ -355,7 +355,7 @@ def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Reco
 
 
 async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, str]:
-    """The model's conclusions and its failure; what recurs if there is no model or nothing of it is sound."""
+    """The model's conclusions and its failure; without a model, or if no conclusion is sound, what recurs."""
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
@@ -419,7 +419,7 @@ def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list
 def _conclusion_draft(
     conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime, project: str
 ) -> MemoryDraft:
-    """A conclusion as the draft of a memory, with its episodes as evidence; it belongs to the project of these."""
+    """A conclusion as the draft of a memory, with its episodes as evidence, and with their project."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
     # The conclusion rests on the statements of values, whether or not they still hold.

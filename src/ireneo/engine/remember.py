@@ -113,7 +113,10 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
 
 
 def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]:
-    """The draft of each statement of a text, all with its sources; of one whose details say what it is, the text."""
+    """The draft of each statement of a text; if the details say what the text is, one draft of all of it.
+
+    All of the drafts have the text's sources.
+    """
     if any(details.get(name) for name in _TELLING):
         return [draft]
     parts = [] if any(details.get(name) for name in _WHOLE) else stated_parts(draft.text, _speaker(draft))

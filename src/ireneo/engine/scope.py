@@ -37,7 +37,7 @@ MOST_RESULTS = 1_000
 MOST_CHARACTERS = 20_000
 """The most characters of a question. A longer text is refused, since its beginning alone would decide the result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
-"""A session, and messages of it."""
+"""A session, and some of its messages."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -47,7 +47,7 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     project: str | None = None
     """Only what belongs to this project (empty: to none) or is marked as general."""
     viewpoint: str = ""
-    """Only what this character was present for, on the main branch of each session if no branch is named."""
+    """Only what this character was present for; if no branch is named, on the main branch of each session."""
     undone: bool = False
     """Also what a rewind left on no branch."""
     session: str | None = None
@@ -395,7 +395,7 @@ class Scope:
         return [all(lies[start:end]) for start, end in pairwise(ends)]
 
     def _places(self, piece: Evidence) -> list[Place]:
-        """The sessions of a piece's messages, with the messages of each."""
+        """The sessions of a piece's messages, each with those of the messages that it has."""
         if piece.session or not piece.messages:
             return [(piece.session, piece.messages)] if piece.messages else []
         # It was drawn from several sessions without saying which.
@@ -558,7 +558,7 @@ def _unknown(name: str, space: str, session: str | None, known: Sequence[str]) -
 
 
 def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str]:
-    """All names of those who are called by a given one, their own first; empty if no fact joins any."""
+    """All names of the people whom one of these names means, their own name first; empty if no fact joins any names."""
     own: dict[str, str] = {}
     for name in given:
         key = name_key(name)
@@ -615,7 +615,7 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
 
 
 async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
-    """Record `project` for those of the sessions of which nothing tells where they were held: no folder either."""
+    """Record `project` for those `sessions` whose project nothing tells, not even a folder."""
 
     keys = [SessionKey(space, session) for session in sorted(sessions)] if project else ()
     await _in_batches(store, keys, partial(place_if_unplaced, project=project))

@@ -194,7 +194,7 @@ def _copied_message(message: Message, draft: Draft, copied: SessionCopy, resourc
 def _summaries_left(
     tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
 ) -> tuple[list[Summary], frozenset[str]]:
-    """The summaries of unchanged messages, and the ids of the others."""
+    """The summaries of unchanged messages, and the ids of all other summaries."""
     every = list(all_summaries(tx, key))
     stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
     while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
@@ -204,13 +204,13 @@ def _summaries_left(
 
 
 _NAMING: Mapping[str, int] = MappingProxyType({"release": 1, "dispute": 1, "wording": 2})
-"""Kinds of annotations that name others, and are renamed after them."""
+"""Kinds of annotations that name other annotations, and are renamed after these."""
 
 
 def _notes_renamed(
     notes: Sequence[Annotation], ids: Mapping[str, MessageId], stretches: Mapping[str, str], cleaning: Cleaning
 ) -> list[Annotation]:
-    """The annotations with new ids of messages and of each other."""
+    """The annotations with the new ids of the messages and annotations that they name."""
     names: dict[str, str] = dict(stretches)
     out = []
     for note in sorted(notes, key=lambda each: _NAMING.get(each.kind, 0)):
@@ -410,7 +410,7 @@ PROGRESS_EVERY = 500
 
 
 def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
-    """Examine what is stored of a space besides its sessions."""
+    """Examine everything that is stored of a space outside its sessions."""
     seen.struct("", "memories", *tx.memories.list(space, MemoryFilter()))
     seen.struct("", "scratchpads", *tx.pads.list(space))
     for run in tx.runs.list(space):

@@ -28,7 +28,7 @@ from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId,
 
 MAX_RESTS = 3
 NEAR = 0.6
-"""A passage that shares this much of what the best one shares is rested on as well."""
+"""A passage counts as rested on, too, if it shares at least this much of what the best passage shares."""
 MAX_SOURCES = 6
 _WORD = lazy_re(r"[^\W_]+")
 _DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -44,7 +44,7 @@ class StoryPassage(Struct, frozen=True, kw_only=True):
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stems of the words that say something; of scripts without spaces each pair of signs."""
+    """The stems of words that carry meaning; of a script without spaces, each pair of signs."""
     out: set[str] = set()
     for word in _WORD.findall(text):
         if _DENSE.search(word):
@@ -114,7 +114,7 @@ class ToldSentence(Struct, frozen=True):
 
 
 def told(reply: StoryReply) -> list[ToldSentence]:
-    """The sentences of a reply's text, each with the worth in brackets behind it, or else before it."""
+    """The sentences of a reply's text, each with its worth, which stands in brackets behind it or before it."""
     text = with_quotation_marks(reply.text)
     marks = list(_WORTH.finditer(text))
     if not marks:
@@ -143,7 +143,7 @@ def points_back(text: str) -> bool:
 
 
 def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
-    """Join each sentence that refers back with the one before it, so that any of them may be shown alone."""
+    """Join each sentence that refers back with the sentence before, so that any sentence may be shown alone."""
     out: list[ToldSentence] = []
     for each in kept:
         whole = f"{out[-1].text} {each.text}" if out and points_back(each.text) else ""
@@ -223,7 +223,7 @@ class StoryJudge:
         return (*self.fatal(reply), *self._manner_faults(reply), *found)
 
     def fatal(self, reply: StoryReply) -> list[str]:
-        """What is so wrong with a reply that nothing of it can stand."""
+        """The fault of a reply for which nothing of it can stand; empty for none."""
         text = _bare(reply)
         size = words_in(text)
         if not size:
@@ -243,7 +243,7 @@ class StoryJudge:
         return [*found, "It tells again what was known before."] if self._retells(text) else found
 
     def standing(self, text: str, suspects: Sequence[str]) -> str:
-        """What of one sentence may stand: it, its clauses that are not wrong, or nothing."""
+        """What of a sentence may stand: all of it, its clauses that are not wrong, or nothing."""
         if not self.sentence_faults(text, suspects):
             return text
 
@@ -424,7 +424,7 @@ def settle_threads(
 
 
 def _alike(one: Thread, other: Thread) -> bool:
-    """Whether two threads are the same one in other words."""
+    """Whether two threads are the same thread in other words."""
     if one.text.casefold() == other.text.casefold():
         return True
     people, others = (content_words(f"{each.who} {each.whom}") for each in (one, other))

@@ -112,7 +112,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     open: tuple[Thread, ...] = ()
     """The threads that are open where the stretch begins."""
     known: tuple[str, ...] = ()
-    """The names in all summaries before the stretch, those of most weight first."""
+    """The names in all summaries before the stretch, the weightiest first."""
     aside: tuple[Message, ...] = ()
     """Messages of other stretches that the same prompt shows: they are evidence for names alone."""
     played: tuple[tuple[str, str], ...] = ()
@@ -129,7 +129,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
 
     @property
     def is_deep(self) -> bool:
-        """Whether the text covers several leaves: then threads are taken over from them, and not asked for."""
+        """Whether the text covers several leaves: then threads are taken over from the leaves, and not asked for."""
         return bool(self.parts) or self.offline.leaves > 1
 
     @property
@@ -255,14 +255,14 @@ def _weighty(part: Summary, least: float) -> str:
 
 
 def shown_before(text: str, count: Count) -> str:
-    """Cut the text of the summary before to the room for it, from the beginning, since its end matters most."""
+    """Cut the text of the summary before to its room; the beginning is cut off, since the end matters most."""
     while text and count(text) > BEFORE_TOKENS:
         text = text[len(text) // 8 + 1 :].partition(" ")[2]
     return data(text) or NOTHING
 
 
 def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
-    """Write the open threads with their short ids, those of most weight where room lacks; also return which ones."""
+    """Write the open threads with their short ids, the weightiest if room lacks; also return the written ones."""
     lines = list(map(_thread_line, threads))
     if count("\n".join(lines)) <= THREADS_TOKENS:
         return "\n".join(lines) or NOTHING, list(threads)
@@ -561,7 +561,7 @@ def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
 
 
 def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
-    """The line of names: the model's, then those of the offline text that the model left out."""
+    """The line of names: the names of the model, then names of the offline text that the model left out."""
     known = job.offline.lines("artifacts")
     weights = {mention.name: mention.weight for line in known for mention in line.names}
     heaviest = max(weights.values(), default=1.0)

@@ -52,9 +52,9 @@ from ireneo.summaries.threads import join
 # leaf that keeps failing is passed over: its offline text stands for it.
 
 PATIENCE = 3
-"""Failures in a row after which the texts behind a text no longer wait for it."""
+"""Failures in a row after which later texts no longer wait for a text."""
 OFFERED = 16
-"""Stretches offered at a time; the caller asks again after each."""
+"""Stretches offered at a time; the caller asks again after each stretch."""
 OPEN_THREADS = 200
 """Most open threads that are offered to a prompt, which shows as many as it has room for, the weightiest first."""
 STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
@@ -231,18 +231,18 @@ async def write_text(
 
 
 class _StoryStretch(Struct, frozen=True, kw_only=True):
-    """The summaries of a stretch that a model is asked for together: leaves in order, then deeper ones over these."""
+    """The summaries for which one question asks a model: leaves in order, then deeper summaries over these leaves."""
 
     jobs: tuple[StoryJob, ...]
     before: tuple[Summary, ...]
-    """The texts that stand before it."""
+    """The texts that stand before the stretch."""
     leaves: tuple[Summary, ...] = ()
-    """The texts of all leaves before it: deeper ones carry only some of the threads that are open."""
+    """The texts of all leaves before the stretch: deeper texts carry only some of the open threads."""
     options: ContextOptions
     """With what was written by hand along the path."""
 
     def job(self, number: int, texts: Mapping[SummaryId, Summary]) -> StoryJob:
-        """The job of this number, in view of the `texts` that were written of those before it, by their summaries."""
+        """The job of this number, in view of the `texts` that were written for earlier jobs, by their summaries."""
         job = self.jobs[number]
         leaves = [
             each
@@ -267,9 +267,9 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
 
 
 async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel) -> WrittenSummary:
-    """Ask for all texts of a stretch at once, and for each by itself that the answer lacks, or that has to be mended.
+    """Ask for all texts of a stretch at once; ask separately for each text that the answer lacks, or that is faulty.
 
-    A text that fails by itself is left out, with those over it. Raises ModelError where none is written.
+    A text that fails by itself is left out, and so are the texts over it. Raises ModelError if none is written.
     """
     answers: Mapping[int, Reply[AnyStoryReply]] = {}
     failed: ModelError | None = None
@@ -349,7 +349,7 @@ def _story_stretch(
 def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
     """The threads that are open after the texts `before` a summary.
 
-    Those that rules found take no place among those of a model.
+    Where models wrote most of the texts, threads that rules found don't count.
     """
     if mostly_model_written(before):
         before = [
@@ -364,7 +364,7 @@ def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOp
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
-    """What a summary is written from, but for what stands before it."""
+    """What a summary is written from, except what stands before the summary."""
     messages, parts = _story_sources(tx, key, summary, options, voice)
     if summary.sources and not settings(options.policy).running:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)

@@ -305,7 +305,7 @@ def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> lis
 
 MOST_WORDS, MOST_WHY_WORDS = 70, 45
 REPEATED_WORDS = 4
-"""A lesson repeats an instruction if it has so many consecutive words of it."""
+"""A lesson repeats an instruction if it has this many consecutive words of it."""
 MOST_TRIGGER_WORDS = 6
 LEAST_QUOTED = 3
 """Words of a quoted reason, at least."""
@@ -390,7 +390,7 @@ class Witness:
 
     @cached_property
     def ordered(self) -> list[set[tuple[str, ...]]]:
-        """The instructions in outputs, each as its sequences of words; without those of the user."""
+        """The instructions in outputs, each as its sequences of words; instructions by the user are left out."""
         out: list[set[tuple[str, ...]]] = []
         for each in self.shown:
             if each.role != "tool":

@@ -153,10 +153,10 @@ class TreePath(Struct, frozen=True, kw_only=True):
 
 
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
-    """Return one path for each named head, in order; together they contain every message once.
+    """Return one path for each named head, in order; together the paths contain every message once.
 
-    Forks are found by bisection, so that few messages are read. Of many paths that leave the same one, pass the longest
-    first.
+    Forks are found by bisection, so that few messages are read. Of many paths that leave the same path, pass the
+    longest first.
     """
     splitter = _PathSplitter(tx, key)
     for name, head in heads:

@@ -146,7 +146,7 @@ class HeldVectors:
         return found
 
     def _let_go(self, used: _Key) -> None:
-        """Drop the least recently used spaces until the others fit."""
+        """Drop the least recently used spaces until all others fit."""
         for key in list(self._held):
             if self.size_bytes <= self._most_bytes:
                 return

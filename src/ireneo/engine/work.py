@@ -121,7 +121,7 @@ class TextWriter:
         self.key = key
         self.branch = branch
         self.waits = False
-        """Whether something may be due that another worker is at, or was: then it is worth looking again soon."""
+        """Whether something may be due that another worker was busy with: then it is worth looking again soon."""
         self.failures = 0.0
         """How many calls of a model failed in a row; infinite where calling again is of no use for now."""
         self.erased: int | None = None
@@ -216,7 +216,7 @@ class TextWriter:
         )
 
     async def _is_put_off(self, name: str) -> bool:
-        """Return whether the text failed, waits for its next try, and nobody is working on it."""
+        """Return whether the text failed, waits for its next try, and no worker has its lease."""
         leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 

@@ -62,7 +62,7 @@ context with 1/25 of the stretch shows them beside the last request and the newe
 WIDE_SHARE = 1 / 18
 """A context with a larger share of the stretch is wide."""
 LEAST_SHARE = 1 / 72
-"""The least share: wider contexts than the narrowest will be asked for as well."""
+"""The least share: it also has to suffice for wider contexts than the narrowest one."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN = 0.48, 4
 """Words of notes, which are full of names and paths, and characters per token of a context's budget."""
@@ -86,7 +86,7 @@ def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
 
 
 def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
-    """Replace runs of lines that one earlier message has shown (`seen`) by references to it.
+    """Replace runs of lines that an earlier message has shown (`seen`) by a reference to that message.
 
     With `whole` the text stays as it is, since the model has to see what a call changes.
     """
@@ -297,7 +297,7 @@ NOT_SAID = 0.6
 
 
 def _best_up_to(values: Sequence[float]) -> list[int]:
-    """For each place the place of the largest value up to it; of equals the last."""
+    """For each place the place of the largest value up to there; of equal values, the last."""
     out: list[int] = []
     best = 0
     for place, value in enumerate(values):
@@ -387,7 +387,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return [*rest, *again]
 
     def judge(self, answer: Sequence[Located]) -> NotesJudged:
-        """Strike what the sources don't support; if that is most of it, nothing is trusted."""
+        """Strike what the sources don't support; if most of the notes is struck, nothing is trusted."""
         foreign = self._foreign_language(answer)
         kept: list[Located] = []
         complaints = [foreign] if foreign else []
@@ -454,7 +454,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
-        """A complaint about notes in another language than the agent's; empty if they are in the same one."""
+        """A complaint about notes that are not in the agent's language; empty if they are."""
         text = " ".join(each.statement.text for each in answer)
         own = [message for message in self.job.messages if message.role in ("assistant", "user")]
         said = [*_said(own), *_said(self.job.asked)] or _said(self.job.messages)

@@ -28,7 +28,7 @@ def safe(text: str) -> str:
 
 
 def code_marked(text: str) -> str:
-    """Escape `text` and set what is in backticks as code, within a quotation or outside it."""
+    """Escape `text` and mark what is in backticks as code, within a quotation or outside."""
     return _CODE.sub(lambda found: f"<code>{found[1]}</code>", safe(text))
 
 
@@ -122,7 +122,7 @@ _KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median r
 
 
 def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
-    """Render a table by log format: tokens of log, and of what is kept of it."""
+    """Render a table by log format: the tokens of the logs, and the tokens of what is kept of them."""
     by_source: dict[str, list[LearnedRun]] = {}
     for run in found:
         by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)

@@ -365,7 +365,7 @@ class Struck(Struct, frozen=True, kw_only=True):
     text: str
     """The supported part; empty if nothing is."""
     complaints: tuple[str, ...] = ()
-    """Why the rest was struck, a sentence each."""
+    """Why parts were struck, a sentence for each part."""
 
 
 class Grounds:
@@ -397,7 +397,7 @@ class Grounds:
         return SourceIndex([*texts, *said, *self._asked, *self._notes]) if texts else None
 
     def is_line(self, number: str, text: str) -> bool:
-        """Whether a listing has a name of `text` in the line of that number: `load stands at 914 now`."""
+        """Whether a listing shows a name of `text` in the line of this number: `load stands at 914 now`."""
         names = artifacts(text)
         return any(name in line for line in self._listed.get(number, ()) for name in names)
 

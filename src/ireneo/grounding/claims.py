@@ -403,7 +403,7 @@ def code_claims(code: str) -> list[TextClaim]:
 
 
 _NAMED_CODE = lazy_re(r"[\w.$@:#-]+(?:\((?:…|\.\.\.)?\))?(?:…|\.\.\.)?")
-"""A name, or a call of it with elided arguments."""
+"""A name, or a call of a function by its name with elided arguments."""
 
 
 def _of_quotation(text: str) -> list[TextClaim]:

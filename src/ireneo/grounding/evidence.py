@@ -338,7 +338,7 @@ class SourceIndex:
 
 
 def _are_alternatives(one: str, other: str) -> bool:
-    """Whether two names look like two of a kind: with a dot, or in camel case, and with the same first letters."""
+    """Whether two names look like names of one kind: with a dot or in camel case, and beginning alike."""
     last = one.rpartition(".")[2] if "." not in other else one
     if "/" in one or not other or last == other or last[:3] != other[:3]:
         return False
@@ -384,7 +384,7 @@ def _is_path(text: str, start: int, end: int) -> bool:
 
 
 def _ends_name(text: str, start: int, end: int) -> bool:
-    """Whether the text from `start` to `end` is the rest of a longer file name, from a dash on."""
+    """Whether the text from `start` to `end` is the end of a longer file name, behind a dash."""
     return text[start - 1 : start] in ("-", "_") and _ends_word(text, end) and text[end : end + 1] != "-"
 
 
@@ -484,7 +484,7 @@ def supported_rate(text: str, evidence: SourceIndex) -> float:
 
 
 def lost(critical: Sequence[str], text: str) -> list[str]:
-    """List those of the `critical` artifacts that `text` doesn't mention.
+    """List the `critical` artifacts that `text` doesn't mention.
 
     A file is mentioned by its last part, a command by its program and most of its words, an error by its name.
     """

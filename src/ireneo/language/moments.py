@@ -30,7 +30,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     written: str
     """Written out, independent of when the text was written."""
     since: bool = False
-    """A word such as "since" is before it."""
+    """Whether a word such as "since" is before the moment."""
 
 
 def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | None = None) -> list[Moment]:
@@ -164,7 +164,7 @@ def _span(unit: str, step: int, today: datetime) -> tuple[datetime, Grain, Grain
 
 
 def _with_year(today: datetime, month: int, number: int | None, *, ahead: bool | None) -> datetime:
-    """A date without a year: the next such one, the last, or the nearest."""
+    """A date without a year: the next date of this day and month, the last, or the nearest."""
     years = [year for year in range(today.year - 1, today.year + 2) if (number or 1) <= monthrange(year, month)[1]]
     dates = [today.replace(year=year, month=month, day=number or 1) for year in years or [today.year]]
     floor = today.replace(day=1) if number is None else today

@@ -64,7 +64,7 @@ def author_term(author: str) -> str:
 
 
 def document_terms(text: str, author: str | None = None) -> list[str]:
-    """Return the terms that an index holds of a document: those of its text, and that of its author if any."""
+    """Return the terms that an index holds for a document: the terms of its text and of its author, if any."""
     return [*terms(text), author_term(author)] if author else terms(text)
 
 
@@ -233,7 +233,7 @@ def _telling() -> dict[str, frozenset[str]]:
 
 @from_data
 def _stop_words() -> dict[str, frozenset[str]]:
-    """Map the languages that have a stop list to it."""
+    """Map each language that has a stop list to its stop list."""
     return {code: stop for code in LANGUAGES if (stop := of_language(Words, code).stop)}
 
 

@@ -403,7 +403,7 @@ def _ends_in_traceback(text: str) -> bool:
 REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>")
 """A harness's reminder. One that is not closed is somebody's text."""
 GUTTER = lazy_re(r"^ *(\d+)(→|\t)", re.MULTILINE)
-"""A line number that a tool put before a line, and the sign behind it."""
+"""A line number that a tool put before a line, and the sign behind the number."""
 TAB = "\t"
 
 

@@ -143,7 +143,7 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def author(self) -> str | None:
-        """The author of the message: that of the first text which has one."""
+        """The author of the message: the author of the first text that has one."""
         return next((part.author for part in self.parts if isinstance(part, Text) and part.author), None)
 
     @property
@@ -378,7 +378,7 @@ def short(name: str) -> str:
 
 BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it here."
 PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
-"""The first lines of these blocks, by which a truncated one is recognised."""
+"""The first lines of briefs and scratchpads, by which truncated ones are recognised."""
 CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
 """The last line of a brief, and of a scratchpad."""
 EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
@@ -488,7 +488,7 @@ Count = Callable[[str], int]
 
 
 class Recount:
-    """Counts repeated texts, remembering those of this turn and the one before."""
+    """Counts repeated texts, remembering the counts of this turn and of the turn before."""
 
     def __init__(self, count: Count) -> None:
         self._count = count

@@ -48,7 +48,7 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
     Empty before the first message: then every path of the session has it."""
     at_position: int
-    """The position of that message, or `BEFORE_FIRST`."""
+    """The position of the message `at`, or `BEFORE_FIRST`."""
     text: str
     """What is pinned; what lifts a pin or resolves a thread; why a summary is disputed; an agent's diary entry; a
     thread, canon, or wording of a story."""
@@ -65,9 +65,8 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     whom: str = ""
     """For a thread: whose it is, and whom else it concerns."""
     known_to: tuple[str, ...] = ()
-    """For a thread or canon: the characters who know of it. If none is given, those whom it concerns; if it concerns
-    nobody, all.
-    """
+    """For a thread or canon: the characters who know of it. If none is given, the characters whom it concerns; if it
+    concerns nobody, all."""
     number: int = 0
     """Tells annotations with equal words apart: of several wordings the one with the highest number counts, and of
     a pin or thread that was noted again the one that was not released.

@@ -224,7 +224,7 @@ class LedgerPort(Protocol):
         """The digests among `digests` of files that `learner` has learned from."""
 
     def mark(self, space: str, file: LearnedFile) -> None:
-        """Record a file, replacing an earlier record of it."""
+        """Record a file, replacing an earlier record of the same file."""
 
     def list(self, space: str) -> Sequence[LearnedFile]:
         """All recorded files, ordered by learner, then digest."""
@@ -260,7 +260,7 @@ class MemoryFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_type: str | None = None
     """Compared as the subject is."""
     cues: tuple[str, ...] = ()
-    """Only lessons with one of these claims; empty: with any."""
+    """Only lessons with one of these claims; empty: lessons with any claim."""
     lessons: bool = False
     """Only lessons."""
     archived: bool | None = None
@@ -269,7 +269,8 @@ class MemoryFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stale: bool = False
     """Only those that must be reconsidered."""
     projects: tuple[str, ...] | None = None
-    """Only those that may belong to one of these projects (empty: to none), see `SearchPort.of_projects`; None: any."""
+    """Only memories that may belong to one of these projects (empty: to none), see `SearchPort.of_projects`; None: any.
+    """
     ids: tuple[MemoryId, ...] = ()
     """Only these; empty: any."""
     after: tuple[datetime, MemoryId] | None = None
@@ -289,7 +290,7 @@ class MemoriesPort(Protocol):
     """
 
     def put(self, space: str, records: Sequence[Record]) -> int:
-        """Store records, replacing those with the same id; return how many were new."""
+        """Store records, replacing records with the same id; return how many were new."""
 
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         """Read the memories whose id starts with one of `ids`, in the order asked, each once, at most 10 for each."""

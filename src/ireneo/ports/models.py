@@ -154,7 +154,7 @@ class LogSource(Protocol):
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of it on disk were read so far."""
+        """How many bytes of the log on disk were read so far."""
 
     def sample(self) -> bytes:
         """The beginning of the file, which `lines` yields again. Raises BadInput."""

@@ -474,7 +474,7 @@ class Migrated(Struct, frozen=True, kw_only=True):
     after: int
     """The number of the last migration applied afterwards."""
     applied: tuple[str, ...] = ()
-    """The names of those in between."""
+    """The names of the migrations in between."""
 
 
 HearsOfWork: TypeAlias = Callable[[float, float], Awaitable[None]]

@@ -28,7 +28,7 @@ ANSWERING = 4
 FATES = ("dead", "alive", "gone")
 FACTS = ("is", "alias", "full", "where", *FATES)
 OF_TEXT = frozenset({"is", "alias", "full"})
-"""Kinds of statements that are told apart by their text; of the others only the newest counts."""
+"""Kinds of statements of which each text counts as one; of all other kinds only the newest statement counts."""
 SAID = 2
 """Weight of speaking against acting."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
@@ -50,7 +50,7 @@ TELLING = 40
 LATELY_ROOM = 250
 """Least room, in tokens, in which "Lately" is shown besides the cast."""
 ALONE = 2
-"""A further description needs more words than this."""
+"""A further description needs more words than this many."""
 LONGEST_NAME = 4
 """Most words of a name that is shown."""
 PASSING = 0.05
@@ -62,7 +62,7 @@ PROMINENT = 12
 OFTEN_NAMED = 20, 3
 """Least times that somebody is named, and leaves, to be of the cast without an act: who tells a story seldom acts."""
 LEAST_PARTS = 2
-"""Words that a name has more of, so that its parts may be two names of one person."""
+"""A name needs more words than this many, so that its parts may be two names of one person."""
 
 
 def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> Section | None:
@@ -172,7 +172,7 @@ class CastMember(Struct, kw_only=True):
     full: str = ""
     """The longest form of the name."""
     aliases: tuple[str, ...] = ()
-    """Names that share no word with it."""
+    """Names of the person that share no word with the name."""
     player: str = ""
     is_so: tuple[str, ...] = ()
     fate: str = ""
@@ -316,7 +316,7 @@ class _WholeCast:
         return [sorted(group, key=lambda name: (-self._weight(name), name in new, name)) for group in groups.values()]
 
     def _forms(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield pairs of names that are forms of one another: with a title, with a family name, shortened."""
+        """Yield pairs of names that are forms of each other: with a title, with a family name, or shortened."""
         same: dict[tuple[str, ...], list[str]] = defaultdict(list)
         longer: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         for name in names:
@@ -364,7 +364,7 @@ class _WholeCast:
         longer: Mapping[str, set[tuple[str, ...]]],
         same: Mapping[tuple[str, ...], Sequence[str]],
     ) -> Iterator[tuple[str, str]]:
-        """Pair a single name with the longer name that it is part of, if that is unique or far outweighs the others."""
+        """Pair a single name with the longer name that contains it, if only one does, or one far outweighs others."""
         if len(words) != 1 or not forms:
             return
         found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._weight, same[each])), each))
@@ -384,7 +384,7 @@ class _WholeCast:
         return bool(self._players) and name in self._speaking
 
     def _person(self, names: Sequence[str]) -> CastMember | None:
-        """Build the person of these names; None if it is not a person of the story."""
+        """Build the person who has these names; None if they name no person of the story."""
         counts: Counter[str] = sum((self._counts.get(name, Counter()) for name in names), Counter())
         real = {bare_name(author)[:1] for author in self._players}
         if any(self._is_player(name) or (self._players and bare_name(name)[:1] in real) for name in names):
@@ -492,7 +492,7 @@ def bare_name(name: str) -> tuple[str, ...]:
 
 
 def _title(name: str) -> str:
-    """Return the title of a name; the same for those that one person may bear side by side."""
+    """Return the title of a name; titles that one person may have at once count as the same title."""
     first = name.partition(" ")[0].rstrip(".").casefold().replace("’", "'")
     if first in topic(Cast).alike:
         return min(topic(Cast).alike)

@@ -30,7 +30,7 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
         "state": "status",
     }
 )
-"""The kinds of notes, and the section of each."""
+"""The kinds of notes, and the section for each kind."""
 BESIDE: SectionName = "beside"
 """Notes on words of the user that stand next to the block. They are shown where these are shortened, where a note rests
 on more than these, and once a deeper block replaces them."""

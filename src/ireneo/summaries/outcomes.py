@@ -40,7 +40,7 @@ GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160
 """Most characters of a change that are quoted."""
 NEAR = 3
-"""Among this many calls after a failure, another way to the same end is looked for."""
+"""Another way to the same end is looked for among this many calls after a failure."""
 
 _UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
@@ -153,7 +153,7 @@ def told_with_way_out(line: Line, way: str) -> Line:
 
 
 def again(earlier: Line, line: Line) -> Line:
-    """Merge two dead ends of one approach: they are counted, and the newest reason stands."""
+    """Merge two dead ends of the same approach: they are counted, and the newest reason stands."""
     times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
     return Line(
         text=line.text,
@@ -632,7 +632,7 @@ def failing_tests(output: str) -> list[str]:
 MAX_CRITICAL = 24
 """Most names that a text must not lose; no summary has room for more."""
 MOST_ERRORS, MOST_TESTS = 2, 6
-"""Most errors and failing tests of one command among them."""
+"""Most errors, and failing tests, of one command among the critical names."""
 _OF_FAILURE = lazy_re(
     r"\b(?i:exit(?:ed)?(?: with)?(?: code| status)?) [1-9]\d{0,2}\b|\b[A-Z]\w*(?:Error|Exception)\b"
     r"|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b"

@@ -67,9 +67,9 @@ def is_current(overview: Summary, row: Sequence[Summary], notes: Sequence[Annota
 def shown_overview(
     stored: Iterable[Summary], row: Sequence[Summary], budget: int, notes: Sequence[Annotation]
 ) -> Summary | None:
-    """The one of the stored overviews of a path to show instead of `row`; None where its own summaries do better.
+    """The stored overview of a path to show instead of `row`; None if the path's own summaries do better.
 
-    One of which something was disputed or written by hand since is not shown.
+    An overview is not shown if something of it was disputed or written by hand since.
     """
     if not is_narrow(row, budget):
         return None

@@ -47,7 +47,7 @@ class OwnSentence(Struct, frozen=True, kw_only=True):
     step: bool
     """Whether the sentence is an item of a list of things to do."""
     personal: bool
-    """Whether somebody says I, we or you near the sentence, or it is too short for that."""
+    """Whether somebody says I, we or you near the sentence, or the sentence is too short for such a word."""
 
 
 def out_of_character(text: str) -> Iterator[str]:

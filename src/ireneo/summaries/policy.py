@@ -62,7 +62,7 @@ PRICES = {
 
 
 def prices_named(name: str) -> Prices:
-    """The prices of that name. Raises BadInput."""
+    """The prices called `name`. Raises BadInput."""
     found = PRICES.get(name)
     if found is None:
         raise BadInput(f"There are no prices {name!r}; there are those of {', '.join(sorted(PRICES))}.")
@@ -296,7 +296,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Of a story: the character whose memory it is; empty: everything."""
 
     def without(self, *tools: str) -> Policy:
-        """The same policy, with calls of these tools never summarised."""
+        """A copy of the policy that never summarises calls of these tools."""
         return replace(self, excluded_tools=self.excluded_tools | frozenset(tools))
 
     def down_to(self, share: float) -> Policy:
@@ -306,7 +306,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         return replace(self, low_water=share)
 
     def priced(self, prices: str | Prices) -> Policy:
-        """The same policy, with these prices or those of that name. Raises BadInput."""
+        """A copy of the policy with these prices, given as such or by name. Raises BadInput."""
         return replace(self, prices=prices_named(prices) if isinstance(prices, str) else prices)
 
     def seen(self, character: str) -> Policy:
@@ -358,7 +358,7 @@ STORY = Policy(name="story", story=StorySettings(), live_share=0.3)
 RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.3)
 """One summary of everything, folded again and again, for comparison."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
-"""The agent keeps its own notes: pins, scratchpad and last turns are sent, the rest is left out."""
+"""The agent keeps its own notes: pins, scratchpad and last turns are sent, and everything else is left out."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
 
 
@@ -387,7 +387,7 @@ def _read(written: str) -> str:
 
 
 def preset(name: str) -> Policy:
-    """The policy of that name. Raises BadInput."""
+    """The preset called `name`. Raises BadInput."""
     found = PRESETS.get(name)
     if found is None:
         raise BadInput(f"There is no preset {name!r}; the presets are {', '.join(sorted(PRESETS))}.")

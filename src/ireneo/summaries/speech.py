@@ -56,7 +56,7 @@ class Voiced(Struct, frozen=True, kw_only=True):
 
 
 class Sentence(Struct, frozen=True, kw_only=True):
-    """A sentence, and the one before it in the same text."""
+    """A sentence, and the sentence before it in the same text."""
 
     voiced: Voiced
     start: int
@@ -71,7 +71,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
     @property
     def with_before(self) -> str:
-        """The sentence with the one before it, verbatim."""
+        """The sentence with the sentence before it, verbatim."""
         return self.voiced.text[self.before : self.end]
 
 

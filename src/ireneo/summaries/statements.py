@@ -137,7 +137,7 @@ class _Outline:
 
 
 _LABELLED_TWICE = lazy_re(r"^(?P<label>[^\W\d][\w /-]{1,40}?)\s?[:—–-]\s+(?=(?P=label)\s?:)", re.IGNORECASE)
-"""A label before a statement that begins with the same label itself."""
+"""A label before a statement that begins with the same label."""
 
 
 def prose(text: str) -> Iterator[str]:
@@ -270,7 +270,7 @@ def _cues() -> _Cues:
 
 @lru_cache(maxsize=1_024)
 def _cues_of(said: str) -> Counter[CueKind]:
-    """How many words or phrases of each kind a sentence has."""
+    """How many words or phrases of each kind of cue a sentence has."""
     cues, found = _cues(), Counter[CueKind]()
     words = _CUE_WORD.findall(said.lower().replace("’", "'"))
     text = f" {' '.join(words)} "

@@ -167,7 +167,7 @@ def _steps(command: str) -> list[str]:
 
 
 def _without_moving(command: str) -> str:
-    """Drop a leading `cd … &&` and the like."""
+    """Drop a leading `cd … &&` and similar commands."""
     # By index, and sliced once: there may be thousands of them.
     at = 0
     while (moving := _MOVING.match(command, at)) and moving.end() < len(command):

@@ -46,7 +46,7 @@ LONG_TURN = 2
 
 
 class Leaves(Struct, frozen=True, kw_only=True):
-    """Messages cut into whole leaves, and the rest."""
+    """Messages cut into whole leaves, and the messages behind the last leaf."""
 
     leaves: tuple[tuple[Message, ...], ...]
     rest: tuple[Message, ...]
@@ -104,7 +104,7 @@ class StoryStrategy:
         return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """Every section counts the same."""
+        """The factor for the worth of a line: every section counts the same."""
         return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:

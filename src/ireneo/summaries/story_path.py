@@ -233,13 +233,13 @@ class StoryPath:
         return self.opened(self._behind(row, live), 0)
 
     def _children(self, node: Summary) -> list[Summary]:
-        """Return the summaries right under a deeper one; empty if one of them is missing."""
+        """Return the summaries right under a deeper summary; empty if one of them is missing."""
         missing = [name for name in node.sources if name not in self._new]
         there = {**self._new, **{each.id: each for each in self._get(missing)}}
         return [there[name] for name in node.sources] if all(name in there for name in node.sources) else []
 
     def _get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Return those of these summaries that are stored, using the cache."""
+        """Return the stored ones among these summaries, using the cache."""
         records = self._recalled.records
         found = {name: known for name in names if (known := records.find(name))}
         for summary in self._stored([name for name in names if name not in found]):
@@ -330,7 +330,7 @@ class StoryPath:
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
-        """Return what is not reached from position `first` on, and the newest messages after it, in whole atoms."""
+        """Return what is not reached from position `first` on, and the newest messages after that, in whole atoms."""
         edge = self.reader.head.position - tail + 1
         split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:

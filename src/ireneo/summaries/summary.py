@@ -209,7 +209,7 @@ class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def anchor(level: SummaryLevel, first: MessageId, last: MessageId, summarizer: str) -> SummaryId:
-    """Name the summary of a stretch, so that two who write the same one meet in one record."""
+    """Name the summary of a stretch, so that two writers of the same summary write one record."""
     return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), summarizer.encode()))
 
 
@@ -438,7 +438,7 @@ class RecentValues(Generic[T]):
         self._values: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The value of that name; made where it is not cached."""
+        """The value called `name`; it is made if it is not cached."""
         if name in self._values:
             self._values.move_to_end(name)
             return self._values[name]
@@ -453,7 +453,7 @@ class RecentValues(Generic[T]):
             self._values.popitem(last=False)
 
     def find(self, name: Hashable) -> T | None:
-        """The cached value of that name, if any."""
+        """The cached value called `name`, if there is one."""
         if name in self._values:
             self._values.move_to_end(name)
         return self._values.get(name)

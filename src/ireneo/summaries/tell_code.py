@@ -32,7 +32,7 @@ FOUND_PROSE = 0.6
 TESTS, ONLY_TESTS = 0.3, 0.45
 """Factors for code in test files, and where nothing else was changed."""
 READ_CODE = 0.15
-"""Factor for code that was only read, added once more for each known name in it."""
+"""Factor for code that was only read; it is added once for each known name in the code."""
 MOST_SEEN = 64
 """Most lines from one output."""
 PLAIN = 0.5
@@ -111,7 +111,7 @@ def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: flo
 
 
 def _taken_out(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
-    """The most telling passage that a change took out, most of whose names it took out as well."""
+    """The most telling passage that a change removed together with most of the names in the passage."""
     gone = {line.strip() for line in survives(removed, added)}
     still = frozenset(artifacts("\n".join(added)))
     best: Line | None = None
@@ -134,7 +134,7 @@ def _signatures(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _difference(old: str, new: str) -> str:
-    """The part of a line that a change replaced, and by what; empty where most of it is new."""
+    """The part of a line that a change replaced, and the new part; empty if most of the line is new."""
     one, other = (_PIECE.findall(" ".join(line.split()).rstrip(" {:,;")) for line in (old, new))
     start = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
     pairs = zip(reversed(one[start:]), reversed(other[start:]), strict=False)

@@ -50,7 +50,7 @@ from ireneo.summaries.tell_code import changes, definition, heaviest, known_name
 RULED = 10.0
 """Weight of the user's words."""
 OFTEN = 4
-"""From this many lines in the same words on, only the user's first and last one are told."""
+"""From this many lines in the same words on, only the user's first and last of these lines are told."""
 DETAIL = 5.0
 """Weight added to each sentence after the first in a message of the user; the longer the message, the less."""
 UNDER_WAY = "PARTIAL"
@@ -86,7 +86,7 @@ ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
 ACTS = (("did", 1),)
 LONGEST_MOVE = 180
-"""Most characters of such a command; where something went stands at its end."""
+"""Most characters of a command that moves something; the place where it went stands at the command's end."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
@@ -95,7 +95,7 @@ BY_USER = 2.5
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
-"""Most acts of one kind in that list."""
+"""Most acts of one kind in the list of acts."""
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
     "direction": 40,
@@ -303,7 +303,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
 
 
 def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
-    """The commands that the user entered themselves; of those to the harness only what came of them."""
+    """The commands that the user entered; of commands to the harness only what came of them."""
     for ran in ran_by_user(messages):
         said = shown_output(ran.output)
         if ran.shell and ran.command:
@@ -619,7 +619,7 @@ def options_line(message: Message) -> Line | None:
 
 
 def _option(option: re.Match[str], body: str) -> str:
-    """What an option says: its line, and of one with a heading the first statement under it."""
+    """What an option says: its line, or, if it has a heading, the first statement under the heading."""
     said = " ".join(option["said"].replace("**", "").split())
     if option["hashes"]:
         under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")

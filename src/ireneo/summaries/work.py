@@ -169,7 +169,7 @@ def recorded(shown: str) -> str:
 
 
 def strategy_of(policy: Policy) -> Strategy:
-    """The strategy of a policy: its own, or that of an agent's work."""
+    """The strategy of a policy: its own strategy, or the one for an agent's work."""
     return policy.strategy or WorkStrategy(policy)
 
 
@@ -399,7 +399,7 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
 def summary_of(
     level: SummaryLevel, depth: int, messages: Sequence[Message], sections: Sequence[Section], summarizer: str
 ) -> Summary:
-    """A summary of these messages that says `sections`."""
+    """Make a summary of these messages with these `sections`."""
     first, last = messages[0], messages[-1]
     return Summary(
         id=anchor(level, first.id, last.id, summarizer),
@@ -475,7 +475,7 @@ class Reached(Struct, frozen=True, kw_only=True):
     """How far the blocks of a path are written."""
 
     row: tuple[RowItem, ...]
-    """The blocks up to there, and the messages between and behind them."""
+    """The blocks up to a position, and the messages between and behind them."""
     position: int
     """Position of the first message behind the row."""
     made: tuple[Summary, ...] = ()

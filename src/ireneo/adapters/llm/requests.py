@@ -98,7 +98,7 @@ class Failure(Struct, frozen=True, kw_only=True):
     """What the provider asked for."""
 
     def error(self, cost: RequestCost) -> IreneoError:
-        """The error to raise for it."""
+        """The error to raise for the failed request."""
         if issubclass(self.kind, ModelError):
             return self.kind(self.message, calls=cost.calls, tokens=cost.tokens)
         return self.kind(self.message)
@@ -165,7 +165,7 @@ def _words(body: object) -> str:
 
 
 _NO_KEY = "no-key"
-"""What a server at an address of one's own is sent where it needs no key: the libraries insist on one."""
+"""The key for a server at an address of one's own that needs none: the libraries insist on a key."""
 
 
 def build(address: ModelAddress, client: AsyncClient) -> Model:
@@ -182,7 +182,7 @@ def build(address: ModelAddress, client: AsyncClient) -> Model:
 
 
 def load(provider: Provider) -> None:
-    """Load what the provider needs, so that no ask has to wait for it. Raises ImportError."""
+    """Load what the provider needs, so that no request has to wait for it. Raises ImportError."""
     for module in _MODULES[provider]:
         import_module(module)
 
@@ -222,7 +222,7 @@ def _ollama(address: ModelAddress, client: AsyncClient) -> Model:
 
 
 def _key(address: ModelAddress) -> str | None:
-    """The key to send: at an address of one's own never the one that the library finds for the provider."""
+    """The key to send; for an address of one's own never the provider's key that the library finds."""
     return address.api_key if address.base_url is None else address.api_key or _NO_KEY
 
 

@@ -79,7 +79,7 @@ Bound: TypeAlias = Mapping[str, Value]
 MOST_WAITING = 100
 """The most rows that are queued."""
 FEW = 20
-"""More rows of one query are sent with `executemany`: less work for each, and one more round trip."""
+"""More rows of one query than this are sent by `executemany`: less work for each row, and one more round trip."""
 
 
 class Pipe:

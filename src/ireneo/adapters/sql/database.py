@@ -147,7 +147,7 @@ class SqlTransaction(ABC):
         self.is_over = False
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (its name says which port it is)
-        """Create the port of that name."""
+        """Create the port called `name`."""
         if name not in self.ports:
             raise AttributeError(name)
         module, of = self.ports[name]

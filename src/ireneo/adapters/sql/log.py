@@ -550,7 +550,7 @@ def _info(space: str, row: Row) -> SessionInfo:
 
 
 def list_projects(database: Database, space: str, sessions: Iterable[str]) -> dict[str, str]:
-    """The projects of those sessions that have one, by session."""
+    """The projects of the sessions, by session, as far as they have one."""
     names = list(dict.fromkeys(sessions))
     found = database.each("project_of_session", [{"space": space, "session": name} for name in names])
     return {name: rows[0][0] for name, rows in zip(names, found, strict=True) if rows}

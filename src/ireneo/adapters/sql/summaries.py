@@ -38,7 +38,7 @@ from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(readable(Summary))
 DECODED = 128
-"""How many decoded records are cached: the contexts of one story read the same ones repeatedly."""
+"""How many decoded records are cached: the contexts of one story read the same records repeatedly."""
 
 Candidate = tuple[int, int, int, SummaryId, PathRange]
 """A summary as the frontier orders it: first position, last position and depth (both negated), id, stretch."""

@@ -158,7 +158,7 @@ def _fault_of_payload(packed: object) -> str:
 
 
 def _corrupted(database: Database, table: str, rows: Iterable[Row]) -> Iterator[str]:
-    """A sentence for each faulty row, up to `MOST_NAMED`, and one for the rest."""
+    """A sentence for each faulty row, up to `MOST_NAMED`, and one that counts further rows."""
     more = 0
     named = 0
     for row in rows:
@@ -352,7 +352,7 @@ OF_SPACE = (
     "delete_traps",
     *("delete_authors", "delete_space"),
 )
-"""The queries that delete the rest of a space, after its sessions and memories."""
+"""The queries that delete what is left of a space after its sessions and memories."""
 
 
 class SqlErasure(Port, ErasurePort):

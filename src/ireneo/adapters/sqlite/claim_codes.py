@@ -131,7 +131,7 @@ _COMMANDS = {
 
 
 def rename_claims(database: Database) -> None:
-    """Give every claim that is stored its code, in what runs show of it and in the lesson that was made of it."""
+    """Replace the name of every stored claim by its code, in the observations of runs and in the lessons."""
     for values in database.rows("observations_to_rename"):
         row = dict(zip(_OBSERVATION, values, strict=True))
         _rename(database, "sightings", "rename_observation", row, str(row["category"]))

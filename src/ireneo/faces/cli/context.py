@@ -220,7 +220,7 @@ def _is_log(data: bytes, label: str) -> bool:
 
 
 def _shaped(given: object, cut: ireneo.Context) -> object:
-    """Put the messages into the shape of the input: a list, or an object with everything beside them."""
+    """Put the messages into the shape of the input: a list, or an object with everything that was beside them."""
     taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
     if not isinstance(given, dict) or not taken.intersection(given):
         # A list, or one message by itself.

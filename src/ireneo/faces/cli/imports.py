@@ -116,7 +116,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def memory_files(given: Sequence[str]) -> list[str]:
-    """Return those of the files, and of the files in the folders, that hold memories."""
+    """Return the files that hold memories, among the given files and the files in the given folders."""
     found: list[str] = []
     for each in given:
         inside = [each]
@@ -282,7 +282,7 @@ def _import_together(
     format: str,
     home: str,
 ) -> None:
-    """Import some logs by one call, count their sessions, and report what became of each."""
+    """Import some logs by one call, count their sessions, and report the result for each log."""
     from ireneo.types import Reading
 
     first = log = logs[0]

@@ -143,7 +143,7 @@ def repository_of(file: Path) -> Path:
 
 
 def texts_of(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the texts of those files that can be read, each once."""
+    """Yield the texts of the readable ones among the files, each once."""
     for path in dict.fromkeys(each.resolve() for each in paths):
         text = _text(path)
         if text:

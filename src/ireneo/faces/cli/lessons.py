@@ -102,7 +102,7 @@ class LearningTally(LogTally, kw_only=True):
 
 
 def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
-    """A run with new lessons and the beginning of each; nothing for another run."""
+    """A run with new lessons and the beginning of each lesson; nothing for a run without new lessons."""
     if not learned.new:
         return
     run = learned.run
@@ -222,7 +222,7 @@ def learn_from(
     *,
     quiet: bool = False,
 ) -> None:
-    """Import logs and learn from them, then from whatever else in the space is due."""
+    """Import logs and learn from them, then from all other sessions of the space that are due."""
     from ireneo.types import GivenLog, Imported, LogLearned, Reading
 
     faults: list[tuple[int, str]] = []
@@ -291,7 +291,7 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
 
 
 class Exporting(Struct, frozen=True, kw_only=True):
-    """Whether to write them into a file, and which of them."""
+    """Whether to write the lessons into a file, and which lessons."""
 
     export: Annotated[
         Path | None,

@@ -44,7 +44,7 @@ class Sections(TyperGroup):
     """A group that lists its commands by section, also where no boxes are drawn."""
 
     def format_commands(self, ctx: object, formatter: object) -> None:
-        """Write the commands, those of one panel together."""
+        """Write the commands, grouped by panel."""
         page = cast("_Formatter", formatter)
         widest = max(map(len, self.commands), default=0)
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -189,7 +189,7 @@ def run() -> NoReturn:
 
 
 def _usage(fault: typer.BadParameter) -> str:
-    """Say what is wrong with a command line, and where its help is."""
+    """Say what is wrong with a command line, and how to get its help."""
     said = fault.format_message().rstrip(".")
     command = fault.ctx.command_path if fault.ctx else "ireneo"
     return f"{said} Try `{command} --help`." if said.endswith("?") else f"{said}; try `{command} --help`."

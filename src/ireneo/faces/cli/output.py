@@ -259,7 +259,7 @@ def write(screen: Console, text: str, style: str = "") -> None:
 
 
 def in_lines(entries: Iterable[Text], width: int) -> list[Text]:
-    """Put entries side by side on lines of at most `width` columns, none of them broken."""
+    """Put entries side by side on lines of at most `width` columns, without breaking any entry."""
     lines: list[Text] = []
     for entry in entries:
         if lines and lines[-1].cell_len + 3 + entry.cell_len <= width:
@@ -285,7 +285,7 @@ def _line(columns: Sequence[Column], row: Sequence[Text], widths: Sequence[int])
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal's standard error that something is going on that may take long."""
+    """Show on a terminal's standard error that something that may take long is going on."""
     if not sys.stderr.isatty():
         yield
         return

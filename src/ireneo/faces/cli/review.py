@@ -103,7 +103,7 @@ def _apply(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text
 
 
 def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> None:
-    """Show one lesson after the other, and apply what each key means, until the user quits."""
+    """Show the lessons one by one, and apply what each key means, until the user quits."""
     for number, lesson in enumerate(found):
         verdict = _verdict(lesson, number + 1, len(found))
         if verdict is None:
@@ -147,7 +147,7 @@ def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"]
 
 
 def _new_words(lesson: Lesson) -> str:
-    """Ask for the new words; empty where they stay the same."""
+    """Ask for the new words; empty if the words stay the same."""
     try:
         words = typed("  new words: ", one_line(lesson.lesson))
     except (KeyboardInterrupt, EOFError):

@@ -215,7 +215,7 @@ Also = Annotated[
 
 Preview = Annotated[bool, flag("--preview", "Only show what would go, and delete nothing.")]
 MOST_SHOWN, WIDEST = 40, 300
-"""The most lines of what goes that are shown, and the most characters of one."""
+"""The most lines of what goes that are shown, and the most characters of a line."""
 
 
 def forget(
@@ -284,7 +284,7 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
 
 
 def _asked_also(receipt: ErasureReceipt) -> list[str]:
-    """Ask at the terminal which of them to forget too."""
+    """Ask at the terminal which of the further sentences to forget too."""
     if not is_interactive():
         return []
     ids = dict.fromkeys(each.id for each in receipt.also)

@@ -120,7 +120,7 @@ def work_together(processes: int, work: Callable[[Report], object], report: Call
 
 
 def _look_after(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) -> None:
-    """Start what is due, wait until a process reports something or ends, and handle it."""
+    """Start the processes that are due, wait until one reports something or ends, and handle that."""
     now = time.monotonic()
     for each in crew:
         if each.begins_at is not None and each.begins_at <= now:

@@ -113,7 +113,7 @@ class KeptSession:
     async def _append(
         self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
     ) -> str:
-        """Append messages after one, and note their places; returns the id of the last one."""
+        """Append messages after another one, and note their places; returns the id of the last message."""
         # A client never sees its context: a block in its messages was said, perhaps by a model that imitates ours.
         done = await self.session.append(drafts, format=name, after=after, as_said=True)
         if len(done.ids) == len(marks):
@@ -171,7 +171,7 @@ class KeptSession:
         return self._room
 
     def log_once(self, sentence: str) -> None:
-        """Log a sentence unless one that begins the same was logged for this session."""
+        """Log a sentence, unless a sentence with the same beginning was logged for this session."""
         begins = sentence[: len(self.session.id) + 24]
         if begins not in self._logged:
             self._logged.add(begins)

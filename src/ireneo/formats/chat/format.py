@@ -746,7 +746,7 @@ CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
 
 
 def chat_format(name: str) -> ChatFormat:
-    """Return the chat format of that name. Raises UnknownFormat."""
+    """Return the chat format called `name`. Raises UnknownFormat."""
     if name not in CHAT_FORMATS:
         raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
     return CHAT_FORMATS[name]

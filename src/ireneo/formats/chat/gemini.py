@@ -77,7 +77,7 @@ _SNAKE: Final = {
     _MEDIA_TYPE: "mime_type",
     _URI: "file_uri",
 }
-"""The other spelling of these names."""
+"""The spelling with underscores of these names."""
 _STAND_IN: Final = "skip_thought_signature_validator"
 """What the provider accepts in place of the signature of a call that it didn't make, or that was lost."""
 _TOLD = ("output", "result", "error")
@@ -195,7 +195,7 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
 
 
 def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Part]:
-    """Read a part and the signature on it, but not the stand-in for one; `call_id` is of a call or a result."""
+    """Read a part and its signature, unless that is the stand-in for one; `call_id` belongs to a call or a result."""
     signature = text_or(_field(part, _SIGNATURE))
     mark = signature if role == "model" and signature not in ("", _STAND_IN) else None
     text = part.get("text")

@@ -367,7 +367,7 @@ def _named(message: Json) -> str:
 
 
 def _name_messages(messages: Sequence[Json]) -> list[Json]:
-    """Give an id to each message without one, or with that of another; it is derived from the message."""
+    """Give a message without an id, or with the id of another message, an id that is derived from the message."""
     taken = {name for message in messages if (name := _named(message))}
     seen: set[str] = set()
     out: list[Json] = []

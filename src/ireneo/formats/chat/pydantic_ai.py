@@ -237,7 +237,7 @@ _URLS = {
 
 
 def _read_media(item: object) -> Media | None:
-    """Read an item of content as media; None where it is something else."""
+    """Read an item of content as media; None if it is something else."""
     fields = mapping(item)
     said, data, url = text_or(fields.get("kind")), fields.get("data"), fields.get("url")
     media_type = text_or(fields.get("media_type"))
@@ -280,7 +280,7 @@ def _write_messages(drafts: Sequence[Draft]) -> list[Json]:
 
 
 def _write_message(group: Sequence[Draft], named: dict[str, str]) -> Json:
-    """Write one message of one or several drafts; `named` has the tools' names by call id."""
+    """Write a message from its drafts; `named` has the tools' names by call id."""
     message: Json = {"kind": _RESPONSE if group[0].role == "assistant" else _REQUEST}
     parts: list[object] = []
     for draft in group:

@@ -219,7 +219,7 @@ def with_times(
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
-    """Return the values of those of the `names` that the holder has."""
+    """Return the values of the `names` that the holder has."""
     named = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
     return (value for value in named if value is not None)
 
@@ -501,7 +501,7 @@ def read_given(
 
 
 def _item(value: object, index: int, holder: object) -> _Item:
-    """Make an item of a message, with its own time, or that of the reply that held it."""
+    """Make an item of a message, with its own time, or with the time of the reply that held it."""
     at = None
     if not isinstance(value, Draft | str):
         replied = isinstance(holder, Mapping) and not _request(holder)
@@ -556,7 +556,7 @@ def _leaning(items: Sequence[_Item]) -> str:
 
 
 def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
-    """Return each item with its format; that of drafts, which are read already, is empty."""
+    """Return each item with its format; the format of drafts, which are read already, is empty."""
     current = likely
     for item in items:
         if isinstance(item.value, Draft):
@@ -567,7 +567,7 @@ def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
 
 
 def _plain_format(value: object, current: str) -> str:
-    """Return the format of a plain message among those of the format `current`."""
+    """Return the format of a plain message, if the messages around it are in the format `current`."""
     if isinstance(value, str):
         return current if current in (*_SHARING, GEMINI) else OPENAI
     if not isinstance(value, dict) or current not in _SHARING:

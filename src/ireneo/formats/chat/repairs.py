@@ -38,13 +38,13 @@ Spot: TypeAlias = tuple[int, int]
 
 
 def call_note(call: Call) -> str:
-    """Return the text that stands for a call that can't be sent as one."""
+    """Return the text that stands for a call that can't be sent as a call."""
     arguments = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
     return f"[call of {call.name}, not shown as one] {arguments}"
 
 
 def result_note(heading: str, result: Result) -> Text:
-    """Return the text that stands for a result that can't be sent as one: all of its text, with notes for media."""
+    """Return the text that stands for a result that can't be sent as a result: its text, with notes for media."""
     lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
     quoted = "\n".join(lines)
     return Text(text=f"{heading} {quoted}".rstrip())

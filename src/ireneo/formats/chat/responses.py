@@ -57,7 +57,7 @@ from ireneo.log.message import BLOCK_TAGS, Call, Draft, Media, Native, Opaque, P
 
 _ROLES: Final = ("user", "assistant", "system", "developer")
 _SIDES: Final = (*_ROLES, "tool")
-"""The roles of items: those of messages, and ``tool`` for the outputs of calls."""
+"""The roles of items: the roles of messages, and ``tool`` for the outputs of calls."""
 _MESSAGE: Final = "message"
 _REASONING: Final = "reasoning"
 _CALL: Final = "function_call"
@@ -109,7 +109,7 @@ def _output_kind(kind: str) -> str:
 
 
 def side_of(item: Json) -> str:
-    """Return the role of an item: that of a message, else of the application or the model that made it."""
+    """Return the role of an item: the message's role, else the role of whoever made the item, application or model."""
     kind = _kind(item)
     if kind in ("", _MESSAGE):
         return text_or(item.get("role"))
@@ -395,7 +395,7 @@ def _reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
-    """Check that the type of an output is that of its call."""
+    """Check that the type of an output is the one for its call."""
     items = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is not None:

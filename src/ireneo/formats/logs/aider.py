@@ -407,7 +407,7 @@ class _Chat:
             self.say("user", [Text(text=rest)], "injected")
 
     def also(self, name: str, command: str, text: str, *, failed: bool | None) -> Result:
-        """Add to the last reply a call of what aider ran after it; returns the result."""
+        """Add a call of what aider ran after the last reply to that reply; returns the result."""
         call = self.also_called(name, {"command": command} if command else {})
         if failed is None and _TESTS_FAILED.search(text):
             failed = True
@@ -440,7 +440,7 @@ class _Chat:
         return sorted(results, key=lambda result: order.index(result.call_id))
 
     def missed(self, miss: _Missed) -> Result:
-        """Return the failure of an edit: the one of the same file and text, or else of the same file."""
+        """Return the failure of an edit: a failure of the same file and text, or else of the same file."""
         same = [each for each in self.waiting if each[1].path == miss.path]
         exact = [each for each in same if str(each[1].arguments.get("old_text", "")).strip() == miss.old.strip()]
         if chosen := next(iter(exact or same), None):

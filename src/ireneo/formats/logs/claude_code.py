@@ -288,7 +288,7 @@ def _is_told(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
 
 _UUID = lazy_re(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = ""
-"""The suffix of the agent's own session; those of sub-agents are added to its id."""
+"""The suffix of the agent's own session; the suffixes of sub-agents are added to its id."""
 
 
 class _Batch:
@@ -524,7 +524,7 @@ def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Line
 
 
 def _made_before(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
-    """Read the call of that id in the nearest trail before `home` once more."""
+    """Read the call with that id in the nearest trail before `home` once more."""
     if name not in pieces.of_call:
         return None
     made = [pieces.of_call[name], *pieces.again.get(name, ())]
@@ -588,7 +588,7 @@ _ROOT = -1
 
 
 class _Planting:
-    """Builds a tree whose nodes are passed on, so that only a few numbers are held of each."""
+    """Builds a tree whose nodes are passed on at once, so that only a few numbers of each node are held."""
 
     def __init__(self) -> None:
         self.tails: dict[int, int] = {}
@@ -652,7 +652,7 @@ class ClaudeCode:
         return sample.lstrip().startswith(b"{") and any(all(mark in sample for mark in marks) for marks in _MARKS)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
-        """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
+        """Read the sessions of a file: for each session the agent's own, then the sessions of its sub-agents."""
         return (session.whole() for session in self.grow(lines, name, None))
 
     def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:

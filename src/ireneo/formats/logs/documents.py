@@ -373,7 +373,7 @@ HELD_BYTES = 16_000_000
 
 
 class Aside(Struct, frozen=True, gc=False):
-    """A value in the spool: the key of its line, and its index among the values on it."""
+    """A value in the spool: the key of its line, and its index among the values on the line."""
 
     place: int
     index: int
@@ -387,13 +387,13 @@ class Lines:
     """The values of one session's lines, which are read again later."""
 
     def __init__(self, spool: Spool | None, held_bytes: int = HELD_BYTES) -> None:
-        """Hold `held_bytes` in memory and move the rest to `spool`; without a spool, hold everything."""
+        """Hold `held_bytes` in memory and move all else to `spool`; without a spool, hold everything."""
         self._spool = spool
         self._left = held_bytes
         self._last: tuple[int, int] | None = None
 
     def keep(self, value: dict[str, object], index: int, text: bytes, number: int) -> Place:
-        """Keep `value`, the one at `index` of those that `parse_line` finds in `text`, line `number`."""
+        """Keep `value`, which is at `index` of the values that `parse_line` finds in `text`, line `number`."""
         if self._spool is None:
             return value
         if index == 0 or self._last is None or self._last[0] != number:

@@ -362,7 +362,7 @@ LOG_FORMATS: Final[Sequence[LogFormat]] = _LogFormats()
 
 
 def log_format(name: str) -> LogFormat:
-    """Return the format of that name. Raises UnknownFormat."""
+    """Return the log format called `name`. Raises UnknownFormat."""
     for row in _ROWS:
         if row.name == name:
             return _loaded(row)

@@ -59,7 +59,7 @@ def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[D
 
 
 def _worded(raw: Document, said: list[Part], named: set[str]) -> list[Part]:
-    """Return the thoughts and words of a reply, without the calls and thoughts that are noted beside it as well."""
+    """Return the thoughts and words of a reply, without calls and thoughts that are noted beside the reply as well."""
     thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
     out: list[Part] = [*thoughts]
     for part in said:

@@ -163,7 +163,7 @@ class _Classic:
             self._add("tool", (text_result(call, text, failed=failed),), without(event, "tool_call_metadata"))
 
     def _answered(self, event: Document) -> Call | None:
-        """Return the call that an observation belongs to; without a cause it is the call just before it."""
+        """Return the call that an observation belongs to; without a cause it is the call just before."""
         cause = event.get("cause")
         name = self._last if cause is None else str(cause)
         if name == self._last:

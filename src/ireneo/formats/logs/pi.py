@@ -144,7 +144,7 @@ class _PiTree:
         self._faults = faults
         self.builder = SessionBuilder(FORMAT, *([header] if header else []))
         self._node_of: dict[str, int | None] = {}
-        """The node of each entry, or the one that it was noted at."""
+        """The node of each entry, or the node at which the entry was noted."""
 
     def add(self, entry: dict[str, object], number: int) -> None:
         name = string(entry.get("id"))

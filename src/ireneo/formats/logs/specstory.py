@@ -273,7 +273,7 @@ _BY_TOOL = (
     (lazy_re(r"Read file: \S"), "Tool use: **read_file**"),
     (lazy_re(r"<details>\s*$"), "Tool use: **tool**"),
 )
-"""How the use of a tool begins there, and the line that newer exports put in front of it."""
+"""How the use of a tool begins in exports, and the line that newer exports put in front of it."""
 _TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _OPENED = lazy_re(r"<tool-use\b")
 _CLOSED = lazy_re(r"(?:</details>\s*)?</tool-use>\s*$")

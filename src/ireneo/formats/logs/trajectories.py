@@ -326,7 +326,7 @@ class MiniSweAgent(LogReader):
 
 
 def _mini_names(run: Document, name: str) -> list[str]:
-    """The run's instance, or with its model where several models tried the same."""
+    """The name of a run: its instance, with its model if several models tried the same instance."""
     instance = string(run.get("instance_id")) or name
     config = mapping(mapping(run.get("info")).get("config"))
     model = string(mapping(config.get("model")).get("model_name"))

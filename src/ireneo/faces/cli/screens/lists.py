@@ -187,7 +187,7 @@ def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool
 
 
 def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
-    """Show a row for each memory that would be archived, the next one first, and the reasons under them."""
+    """Show a row for each memory that would be archived, the next one first, and its reasons under the row."""
     screen = console()
     if not found:
         write(screen, f"Nothing fades in space {space}: there is no memory that could be archived.")
@@ -222,7 +222,7 @@ def show_archived(found: Sequence[Record], space: str) -> None:
 
 
 def filled(share: float) -> str:
-    """Draw a bar over a share of its columns, to an eighth of one."""
+    """Draw a bar over a share of its columns, to an eighth of a column."""
     eighths = round(min(max(share, 0.0), 1.0) * BAR * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
