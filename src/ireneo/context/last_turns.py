@@ -7,6 +7,7 @@ the context stays the same and the provider's cache holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from msgspec.structs import replace
 
@@ -83,10 +84,7 @@ def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: Context
 
 def _edge(tail: Sequence[Message], room: int) -> int:
     """Where in `tail` the shown part begins: at a turn, or at an atom where the turn is too large."""
-    edges = [0]
-    for atom in atoms(tail):
-        edges.append(edges[-1] + len(atom))
-    edges.pop()
+    edges = list(accumulate(map(len, atoms(tail)), initial=0))[:-1]
     openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
     found = _first_fitting(tail, openers, room)
     if found is None:

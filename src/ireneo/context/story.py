@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from msgspec.structs import replace
 
@@ -514,10 +515,7 @@ def _cost(message: Message, count: Count) -> int:
 
 def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, step: int) -> int:
     """The place from which on the messages fit into `room` verbatim: between atoms, and by whole steps."""
-    edges = [0]
-    for atom in atoms(messages):
-        edges.append(edges[-1] + len(atom))
-    edges.pop()
+    edges = list(accumulate(map(len, atoms(messages)), initial=0))[:-1]
     after = [0] * (len(messages) + 1)
     for place in reversed(range(len(messages))):
         after[place] = after[place + 1] + costs[place]

@@ -378,25 +378,18 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
         word = words[at]
         low = word.low
         new: str | None = None
+        end = at
         # "Im" is a word of other languages too.
         if low in grammar.third_subjects and (
             low not in grammar.contractions or not word.start or (said and word.start == said.start)
         ):
-            first = not named and (said is None or word.start == said.start)
-            if first:
-                new, at = _as_third(words, at, _within(who) if word.start else who)
+            if not named and (said is None or word.start == said.start):
+                new, end = _as_third(words, at, _within(who) if word.start else who)
                 named = True
-                out += [clause[last : word.start], new]
-                last = words[at].end
-                at += 1
-                continue
-            new = " ".join(grammar.third_subjects[low])
-            if low in grammar.speakers and at + 1 < len(words) and words[at + 1].low in grammar.plurals:
-                new, at = f"they {grammar.plurals[words[at + 1].low][0]}", at + 1
-                out += [clause[last : word.start], new]
-                last = words[at].end
-                at += 1
-                continue
+            elif low in grammar.speakers and at + 1 < len(words) and words[at + 1].low in grammar.plurals:
+                new, end = f"they {grammar.plurals[words[at + 1].low][0]}", at + 1
+            else:
+                new = " ".join(grammar.third_subjects[low])
         elif low in grammar.third_others and word.word != "US":
             whom = _within(who) if word.start else who
             new = grammar.third_others[low][0]
@@ -407,8 +400,8 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
             named = True
         if new is not None:
             out += [clause[last : word.start], new]
-            last = word.end
-        at += 1
+            last = words[end].end
+        at = end + 1
     return "".join([*out, clause[last:]])
 
 

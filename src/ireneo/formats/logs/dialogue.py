@@ -17,7 +17,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Document, Found, LogReader, documents, readable, readable_lines
+from ireneo.formats.logs.documents import Document, Found, LogReader, documents, first_lines, readable, readable_lines
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import BOM, TIME_KEYS, moment
 from ireneo.language.files import either, topic
@@ -543,12 +543,7 @@ class Dialogue(LogReader):
 
 def _drafts(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[Draft]:
     """Read the messages of a file in order; what can't be read is added to `faults`."""
-    rest = iter(lines)
-    sample: list[bytes] = []
-    for line in rest:
-        sample.append(line if sample else line.removeprefix(BOM))
-        if line.strip():
-            break
+    sample, rest = first_lines(lines)
     # A line of JSON may be a whole episode, so no more are read than needed.
     if not _is_json(sample):
         sample += islice(rest, _SAMPLE_LINES)

@@ -181,6 +181,17 @@ class MarkdownFile(Struct, frozen=True, kw_only=True):
     """The line of JSON that holds it; None for a file of its own."""
 
 
+def first_lines(lines: Iterable[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
+    """Read up to the first line with content; returns these lines, without a byte order mark, and the iterator."""
+    rest = iter(lines)
+    first: list[bytes] = []
+    for line in rest:
+        first.append(line if first else line.removeprefix(BOM))
+        if line.strip():
+            break
+    return first, rest
+
+
 def markdown_files(
     lines: Iterable[bytes], what: str, fits: Callable[[str], object], faults: list[LogFault]
 ) -> Iterator[MarkdownFile]:
@@ -188,12 +199,7 @@ def markdown_files(
 
     What can't be read is added to `faults`, in which `what` names such Markdown.
     """
-    rest = iter(lines)
-    first: list[bytes] = []
-    for line in rest:
-        first.append(line if first else line.removeprefix(BOM))
-        if line.strip():
-            break
+    first, rest = first_lines(lines)
     numbered = enumerate(chain(first, rest), 1)
     if not first or not first[-1].lstrip().startswith(b"{"):
         yield MarkdownFile(lines=readable_lines(numbered, faults))
