@@ -44,11 +44,11 @@ class Expanded(ShortRepr, frozen=True, kw_only=True):
     """What an id opens."""
 
     summary: Summary | None
-    """The block, where it is one."""
+    """The block, if the id names a block."""
     messages: tuple[Message, ...]
-    """The messages that it covers, or the message itself, with native payloads and log records.
+    """The messages that the block covers, or the message itself, with native payloads and log records.
 
-    Empty where a story's block covers more than 2,000: then it is opened by its parts."""
+    Empty if a story's block covers more than 2,000 messages: then it is opened by its parts."""
     parts: tuple[Summary, ...] = ()
     """For a story's block: the finer summaries that it covers."""
 
@@ -119,8 +119,8 @@ def tools(
             return str(fault)
         if opened.parts and not opened.messages:
             return "\n\n".join(tell_blocks(opened.parts, PAGE_CHARACTERS, len))
-        whole = opened.summary is None
-        return _message_page(opened.messages, len(opened.messages) if whole else None)
+        is_single = opened.summary is None and len(opened.messages) == 1
+        return _message_page(opened.messages, PAGE_CHARACTERS if is_single else PIECE_CHARACTERS)
 
     async def dispute(id: str, reason: str) -> str:
         """Say that a summary of your earlier work is wrong, after you opened it and saw that it is.
@@ -145,9 +145,8 @@ def _memory_text(record: Record) -> str:
     return clip(f"[{record.id}] {record.kind} memory{state}\n{record.text}{sources}", PAGE_CHARACTERS)
 
 
-def _message_page(messages: Sequence[Message], whole: int | None) -> str:
-    """The messages as text: a single message up to a page, or the beginning of each of several."""
-    limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
+def _message_page(messages: Sequence[Message], limit: int) -> str:
+    """The messages as text, each cut to `limit` characters, as many as fit on a page."""
     out: list[str] = []
     left = PAGE_CHARACTERS
     for place, message in enumerate(messages):
@@ -196,9 +195,9 @@ async def lookup(
 ) -> LookupResult:
     """Return what `id`, or the only id that begins with it, names, also without its prefix, such as ``m_``.
 
-    `session` limits the search to one.
-    With `project` (empty: none) nothing of other projects is opened; with `viewpoint` only what that character knows,
-    and no annotations. Raises NotFound, and BadInput for an ambiguous or too short id.
+    `session` limits the search to one session. With `project` (empty: none) nothing of other projects is opened; with
+    `viewpoint` only what that character knows, and no annotations. Raises NotFound, and BadInput for an ambiguous or
+    too short id.
     """
     await place_all(resources.store, space, project)
 

@@ -340,11 +340,7 @@ def names_oneself(text: str, name: str) -> bool:
     forms = "|".join(re.escape(form) for form in dict.fromkeys((name, name.split()[0])) if form) if name.strip() else ""
     if not forms:
         return False
-    for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own):
-        before = own[: found.start()]
-        if not _NAMED.search(before):
-            return True
-    return False
+    return any(not _NAMED.search(own[: found.start()]) for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own))
 
 
 def tells_of_itself(text: str) -> bool:
@@ -454,11 +450,10 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
         far = [each for each in far if each not in claimed]
         missing = [(each, "nowhere") for each in claimed] + [(each, ELSEWHERE) for each in far]
         missing = [each for each in missing if each[0].kind != "number" or not grounds.is_line(each[0].text, sentence)]
-        claimed = [claim for claim, _ in missing]
-        wrong = [*(f"The {each.kind} “{each.text}” stands {where}." for each, where in missing)]
+        wrong = [f"The {each.kind} “{each.text}” stands {where}." for each, where in missing]
         wrong += _told(sentence, grounds)
         complaints += wrong
-        names = [claim.text.removeprefix("line ") for claim in claimed]
+        names = [claim.text.removeprefix("line ") for claim, _ in missing]
         stands = _without(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
