@@ -616,7 +616,6 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
 
 async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
     """Record `project` for those `sessions` whose project nothing tells, not even a folder."""
-
     keys = [SessionKey(space, session) for session in sorted(sessions)] if project else ()
     await _in_batches(store, keys, partial(place_if_unplaced, project=project))
 

@@ -190,7 +190,7 @@ def has_case(text: str) -> bool:
 
 
 def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the words of each sentence that recur in others, but in less than a quarter of them."""
+    """Return the words of each sentence that other sentences have too, but fewer than a quarter of all."""
     found = [_rare_candidates(sentence) for sentence in sentences]
     spread = Counter(word for words in found for word in dict.fromkeys(words))
     most = max(len(sentences) // 4, 3)

@@ -30,7 +30,7 @@ from ireneo.summaries.story_names import key_words, names_in, shortest_forms
 from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 TELLING = 6.0
-"""Weight of what happens in a sentence, against the names in it."""
+"""Weight of what happens in a sentence, compared with the names in it."""
 AGAIN = 0.2
 """Factor on a name's worth once a chosen sentence has it."""
 UNEVEN = 1.5
@@ -226,7 +226,7 @@ RECAP_PASSAGE = 200, 420
 PASSAGE = 140, 280
 """These lengths for other passages. Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
-"""Characters; a shorter rest of a text is joined to the passage before it."""
+"""Characters; a shorter end of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
 """Most characters of a sentence of a recap, whose end tells the outcome."""
 TOGETHER = 0.75
@@ -447,7 +447,7 @@ def _choosable(line: Line) -> Choosable:
 DEEP_LINES = 96
 """Most lines of a deeper summary: as many as a wide context has room for."""
 RECAPS_SHARE = 0.6
-"""Most recaps among the lines of a deeper summary, as a share; the others give more detail."""
+"""Most recaps among the lines of a deeper summary, as a share; other lines give more detail."""
 DEEP_NAMES = 200
 """Most names of a deeper summary."""
 SLOTS = 12
