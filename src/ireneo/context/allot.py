@@ -216,13 +216,7 @@ class Allotter:
     """
 
     def __init__(
-        self,
-        offers: Sequence[LineOffer],
-        room: int,
-        statements: Statements,
-        *,
-        end: int,
-        standing: Iterable[str] = (),
+        self, offers: Sequence[LineOffer], room: int, statements: Statements, *, end: int, standing: Iterable[str] = ()
     ) -> None:
         self.offers = offers
         self.statements = statements

@@ -504,11 +504,7 @@ class WorkComposer:
     """Composes the context of an agent's work for one token target after the other."""
 
     def __init__(
-        self,
-        path: WorkPath,
-        mark: Mark | None,
-        options: ContextOptions,
-        recent: RecentValues[Composed] | None = None,
+        self, path: WorkPath, mark: Mark | None, options: ContextOptions, recent: RecentValues[Composed] | None = None
     ) -> None:
         self._path = path
         self._mark = mark

@@ -317,10 +317,5 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
 def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
     """Replace a draft's parts, and drop the provider's payload, which no longer matches."""
     return Draft(
-        role=draft.role,
-        parts=parts,
-        origin=draft.origin,
-        at=draft.at,
-        source_id=draft.source_id,
-        joined=draft.joined,
+        role=draft.role, parts=parts, origin=draft.origin, at=draft.at, source_id=draft.source_id, joined=draft.joined
     )

@@ -51,24 +51,9 @@ from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
-from ireneo.summaries.story import (
-    TOLD_TOKENS,
-    is_answered,
-    make_deeper,
-    make_leaf,
-    settings,
-    story_strategy,
-)
+from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import Grown, StoryPath, StoryRecords, Waiting, open_threads
-from ireneo.summaries.summary import (
-    RecentValues,
-    Strategy,
-    Summary,
-    SummaryId,
-    Thread,
-    anchor,
-    header,
-)
+from ireneo.summaries.summary import RecentValues, Strategy, Summary, SummaryId, Thread, anchor, header
 from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
@@ -441,11 +426,7 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller)
 
 
 def _told(
-    nodes: Sequence[Summary],
-    room: int,
-    doubts: Mapping[SummaryId, str],
-    options: ContextOptions,
-    teller: StoryTeller,
+    nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions, teller: StoryTeller
 ) -> tuple[Sequence[Summary], Sequence[str]]:
     """The nodes to show in `room` tokens, with their texts; a node of which rules tell nothing joins its neighbour."""
     known = len(teller.passing)

@@ -211,14 +211,7 @@ def _unpaid(written: Sequence[Writing]) -> Writing:
     """The `Writing` of a text that was rolled up from written ones without asking a model."""
     first, last = min(each.seen_first for each in written), max(each.seen_last for each in written)
     return replace(
-        written[-1],
-        tokens_in=0,
-        tokens_out=0,
-        repaired=False,
-        struck=0,
-        disputes=(),
-        seen_first=first,
-        seen_last=last,
+        written[-1], tokens_in=0, tokens_out=0, repaired=False, struck=0, disputes=(), seen_first=first, seen_last=last
     )
 
 

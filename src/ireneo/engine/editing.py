@@ -36,16 +36,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import against, as_told_of
 from ireneo.memories.index import label_term
 from ireneo.memories.intake import MemoryDetails, check_labels, memory_draft
-from ireneo.memories.record import (
-    Kind,
-    MemoryChange,
-    MemoryId,
-    Record,
-    Source,
-    State,
-    one_line,
-    supporting,
-)
+from ireneo.memories.record import Kind, MemoryChange, MemoryId, Record, Source, State, one_line, supporting
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr

@@ -362,10 +362,7 @@ class _Heads:
 
     def __getitem__(self, node: int) -> Head:
         return Head(
-            id=self._ids[node],
-            position=self._positions[node],
-            turn=self._turns[node],
-            total_tokens=self._totals[node],
+            id=self._ids[node], position=self._positions[node], turn=self._turns[node], total_tokens=self._totals[node]
         )
 
     def append(self, head: Head) -> None:

@@ -320,12 +320,7 @@ class LogLearner:
             keeps = self._resources.keep_secrets if self._keep_secrets is None else self._keep_secrets
             path = str(Path(log.place).absolute()) if isinstance(log.place, str | PathLike) else ""
             task = LogTask(
-                path=path,
-                digest=digest,
-                format=form.name,
-                name=name,
-                keep_secrets=keeps,
-                project=self._project,
+                path=path, digest=digest, format=form.name, name=name, keep_secrets=keeps, project=self._project
             )
             answer = asyncio.create_task(self._analysed(workers, task))
         return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]

@@ -13,21 +13,8 @@ from msgspec.structs import replace
 
 from ireneo.context.assemble import assemble, share_for_notes
 from ireneo.context.view import ContextOptions
-from ireneo.engine.context import (
-    StoredReader,
-    keep_made,
-    last_mark,
-    text_id,
-    waiting_summarizer,
-    was_erased,
-)
-from ireneo.engine.work_writing import (
-    REQUESTS_SHOWN,
-    WORDS_PER_TOKEN,
-    NotesJob,
-    NotesTask,
-    weightiest,
-)
+from ireneo.engine.context import StoredReader, keep_made, last_mark, text_id, waiting_summarizer, was_erased
+from ireneo.engine.work_writing import REQUESTS_SHOWN, WORDS_PER_TOKEN, NotesJob, NotesTask, weightiest
 from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
 from ireneo.language.topics import Voice

@@ -661,13 +661,7 @@ class Offered:
     """A place to append a list to, which may be a context that came back."""
 
     def __init__(
-        self,
-        key: SessionKey,
-        branch: str,
-        head: Head | None,
-        place: Head | None,
-        placed: bool,
-        shown: MessageId | None,
+        self, key: SessionKey, branch: str, head: Head | None, place: Head | None, placed: bool, shown: MessageId | None
     ) -> None:
         self.key = key
         self.branch = branch

@@ -20,14 +20,7 @@ from ireneo.engine.annotations import Pin, StoryThread
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
-from ireneo.engine.encode import (
-    AnthropicContext,
-    Context,
-    OpenAIContext,
-    ResponsesContext,
-    gives_objects,
-    with_objects,
-)
+from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
@@ -218,12 +211,7 @@ class Session:
         idle = (now - self._asked_at).total_seconds() if now and self._asked_at else None
         self._asked_at = now
         options = ContextOptions(
-            budget=budget,
-            policy=policy,
-            count=self._count,
-            idle_seconds=idle,
-            rebuild=rebuild,
-            asked=thinking,
+            budget=budget, policy=policy, count=self._count, idle_seconds=idle, rebuild=rebuild, asked=thinking
         )
         voice = self._resources.voices.of(policy)
         judging = self._resources.judging

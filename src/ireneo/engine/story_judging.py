@@ -388,11 +388,7 @@ _NO_ID = ThreadId("")
 
 
 def settle_threads(
-    said: Sequence[ThreadSaid],
-    resolved: Sequence[str],
-    shown: Sequence[Thread],
-    offline: ThreadChanges,
-    finder: Finder,
+    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: ThreadChanges, finder: Finder
 ) -> tuple[ThreadChanges, list[str]]:
     """Settle what was `said` of threads that a stretch opens, and `resolved` of those that were `shown` as open.
 

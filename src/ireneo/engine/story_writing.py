@@ -39,17 +39,7 @@ from ireneo.engine.writing import (
 from ireneo.grounding.claims import neutralise
 from ireneo.grounding.story import sentences
 from ireneo.language.topics import Voice
-from ireneo.log.message import (
-    Count,
-    Message,
-    Result,
-    Text,
-    as_said,
-    is_own_block,
-    own_name,
-    short,
-    was_there,
-)
+from ireneo.log.message import Count, Message, Result, Text, as_said, is_own_block, own_name, short, was_there
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import STORY, STORY_DEEP, STORY_OVERVIEW

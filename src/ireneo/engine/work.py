@@ -620,12 +620,5 @@ def _remembered(did: WorkKind, read: Heard) -> WorkResult:
 def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
     """The result of work that belongs to no session."""
     return WorkResult(
-        session="",
-        branch="",
-        did=did,
-        first_position=0,
-        last_position=0,
-        summaries=0,
-        memories=memories,
-        reason=reason,
+        session="", branch="", did=did, first_position=0, last_position=0, summaries=0, memories=memories, reason=reason
     )

@@ -260,11 +260,7 @@ FORM: tuple[Fault, ...] = (
     (_HEADING, "It has a heading"),
 )
 """Faults of form in any voice."""
-_EVERYWHERE: tuple[Fault, ...] = (
-    (_OFFERS, "It talks to a reader"),
-    (_REFUSAL, "It apologises or refuses"),
-    *FORM,
-)
+_EVERYWHERE: tuple[Fault, ...] = ((_OFFERS, "It talks to a reader"), (_REFUSAL, "It apologises or refuses"), *FORM)
 _OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")
 _OF_ITSELF, _TOGETHER = (_SELF, "It speaks of itself"), (_WE, "It says who did it as “we”")
 OF_ITSELF: tuple[Fault, ...] = (_OF_ITSELF, _TOGETHER)

@@ -235,10 +235,7 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
             rf"{{lead}}\b{{on_weekday}}(?P<month>{longest_first(months)})\s+(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?!\w|[:.]\d|,?\s*\d{{4}})",
             "date",
         ),
-        (
-            rf"(?P<lead>\b{words}\s+)\b(?P<month>{longest_first(full)})(?!\w|,?\s*\d)",
-            "month",
-        ),
+        (rf"(?P<lead>\b{words}\s+)\b(?P<month>{longest_first(full)})(?!\w|,?\s*\d)", "month"),
         (rf"(?P<lead>\b{words}\s+)\b{{weekday}}{{part}}(?!\w)", "weekday"),
     ]
     return tuple((lazy_re(fill(pattern, parts), re.I), kind) for pattern, kind in rows)

@@ -14,11 +14,7 @@ from ireneo.ports.models import Prompt, Reply, Usage
 Provider = Literal["openai", "anthropic", "google", "ollama"]
 """The API that a server offers."""
 
-KEYS: dict[Provider, str] = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "google": "GOOGLE_API_KEY",
-}
+KEYS: dict[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GOOGLE_API_KEY"}
 """The variables in which the providers' libraries look for a key."""
 
 OLLAMA = "http://localhost:11434/v1"

@@ -30,15 +30,7 @@ from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.patterns import readable
-from ireneo.ports.memories import (
-    LearnedFile,
-    LedgerPort,
-    MemoriesPort,
-    MemoryFilter,
-    RunsPort,
-    TrapsPort,
-    folded,
-)
+from ireneo.ports.memories import LearnedFile, LedgerPort, MemoriesPort, MemoryFilter, RunsPort, TrapsPort, folded
 
 FOUND_AT_MOST = 10
 

@@ -29,17 +29,7 @@ from ireneo.faces.cli.options import (
     tokens,
     tried,
 )
-from ireneo.faces.cli.output import (
-    Answer,
-    counted,
-    local_time,
-    one_line,
-    picked,
-    plain,
-    printable,
-    short,
-    waiting,
-)
+from ireneo.faces.cli.output import Answer, counted, local_time, one_line, picked, plain, printable, short, waiting
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
 from ireneo.plumbing import project_here

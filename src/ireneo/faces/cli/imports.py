@@ -152,10 +152,7 @@ Into = Annotated[
 Home = Annotated[
     str | None,
     option(
-        "--project -p",
-        "NAME",
-        "The project, or its folder, of what tells no folder itself.",
-        shown="this folder's",
+        "--project -p", "NAME", "The project, or its folder, of what tells no folder itself.", shown="this folder's"
     ),
 ]
 

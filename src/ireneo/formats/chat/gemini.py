@@ -468,14 +468,7 @@ _LOCAL_RULES: tuple[Rule, ...] = (
         lambda seen: [own for own, _ in _all_named(seen) if own.startswith(_MADE_UP)],
     ),
 )
-_RULES = (
-    *_LOCAL_RULES,
-    first_not_user,
-    unpaired,
-    _answers_differ,
-    _call_not_after_user,
-    _unsigned_call,
-)
+_RULES = (*_LOCAL_RULES, first_not_user, unpaired, _answers_differ, _call_not_after_user, _unsigned_call)
 
 
 class GeminiContents(ChatFormat):

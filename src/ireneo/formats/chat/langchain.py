@@ -415,11 +415,7 @@ _LOCAL_RULES: tuple[Rule, ...] = (
 )
 _RULES = (
     *_LOCAL_RULES,
-    each(
-        "missing-id",
-        "it has no id, so that it can't be replaced or removed.",
-        lambda seen: not _named(seen.message),
-    ),
+    each("missing-id", "it has no id, so that it can't be replaced or removed.", lambda seen: not _named(seen.message)),
     unique(
         "duplicate-id",
         "the id {0!r} is that of a message before it.",

@@ -423,12 +423,7 @@ _SHARING = (OPENAI, ANTHROPIC, RESPONSES)
 """The formats that share plain messages of a role and a text."""
 _LISTS = {"messages": None, "contents": GEMINI, "input": RESPONSES}
 """The keys of the messages in providers' requests, each with its format."""
-_PROMPTS = {
-    "system": ANTHROPIC,
-    "instructions": RESPONSES,
-    "systemInstruction": GEMINI,
-    "system_instruction": GEMINI,
-}
+_PROMPTS = {"system": ANTHROPIC, "instructions": RESPONSES, "systemInstruction": GEMINI, "system_instruction": GEMINI}
 _PLACE = lazy_re(r"^message (\d+)")
 
 

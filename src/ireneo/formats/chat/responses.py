@@ -452,13 +452,7 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     each("empty-content", "{0}", _empty_content),
     each("misplaced-content", "a {0} part may not stand in what the {role} says.", _misplaced),
 )
-_RULES = (
-    *_LOCAL_RULES,
-    _reasoning_alone,
-    unique_calls(lambda seen: seen.calls),
-    unpaired,
-    _wrong_kind,
-)
+_RULES = (*_LOCAL_RULES, _reasoning_alone, unique_calls(lambda seen: seen.calls), unpaired, _wrong_kind)
 
 
 class OpenAIResponses(ChatFormat):

@@ -305,9 +305,7 @@ _ROWS: Final = (
     _Row("swe-agent", "trajectories.SweAgent", (b'"trajectory"', b'"message_type"')),
     _Row("openhands", "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
     _Row(
-        "mini-swe-agent",
-        "trajectories.MiniSweAgent",
-        (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"'),
+        "mini-swe-agent", "trajectories.MiniSweAgent", (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"')
     ),
     # Chats of people; before lists of messages, which such an export holds as well.
     _Row("sillytavern", "chats.SillyTavern", (b'"mes"', b'"user_name"', b'"chat_metadata"')),
