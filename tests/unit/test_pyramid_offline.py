@@ -252,3 +252,21 @@ def test_what_comes_back_in_the_same_words_is_told_once() -> None:
 def test_neighbouring_sentences_stay_together() -> None:
     text = "Hanno opened the gate for the army. He had been promised his daughter in return. She was not among them."
     assert lines(tell_leaf(messages(text))) == [text]
+
+
+def test_players_and_sponsors_are_no_names_of_a_story() -> None:
+    table = [
+        ("LAURA", "I think that the smith knows where Maren hid the ledger of the mill."),
+        ("LIAM", "I roll for perception, and that is a seventeen with the bonus of Corvin's lantern."),
+        ("MATT", "The lantern shows you the ledger, and in the ledger the name of Maren stands beside Corvin."),
+        ("MATT", "Our sponsors this evening are the good people of Gilded Crate, so look for Gilded Crate."),
+    ]
+    mentions = [
+        mention.name
+        for section in tell_leaf(messages(("LAURA", "Go on, Liam, it is your turn."), *table * 8, roles=("user",)))
+        if section.name == "artifacts"
+        for line in section.lines
+        for mention in line.names
+    ]
+    assert {"Maren", "Corvin"} <= set(mentions)
+    assert not {"LAURA", "LIAM", "MATT", "Liam", "Gilded Crate"} & set(mentions)

@@ -47,11 +47,12 @@ def test_with_room_every_thread_stands_in_order() -> None:
 
 def test_without_it_the_weightiest_stand_and_the_rest_are_counted() -> None:
     row = [thread(n, weight=9.0 if n in (2, 6) else 1.0) for n in range(9)]
-    shown = thread_lines(row, 4, 45, count)
+    shown = thread_lines(row, 4, 60, count)
     assert f"- {say_thread(row[2])}" in shown
     assert f"- {say_thread(row[6])}" in shown
     threads = [line for line in shown if line.startswith("- ")]
-    assert f"({9 - len(threads)} more open threads have no room here.)" in shown
+    kinds = f"{9 - len(threads)} {row[0].kind}s"
+    assert f"({9 - len(threads)} more open threads, older or less telling, have no room here: {kinds}.)" in shown
     assert shown[-1].startswith("(4 older ones")
 
 

@@ -46,7 +46,7 @@ from ireneo.context.view import (
 from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
-from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
+from ireneo.summaries.cast import KnownCast, known_cast, players_of, say_cast, say_players
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
@@ -174,7 +174,12 @@ class StoryTeller:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
         name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
-        return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy))
+
+        def told() -> Sequence[str]:
+            players = players_of(self.cast(nodes))
+            return tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy, players=players)
+
+        return self._told.get(name, told)
 
     def leaf(self, messages: Sequence[Message], before: Sequence[Thread], options: ContextOptions) -> Summary:
         """Write the leaf over `messages`, before which the threads `before` are open."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -96,13 +96,15 @@ def tell_blocks(
     said: Sequence[str] = (),
     doubts: Mapping[SummaryId, str] | None = None,
     strategy: Strategy = TOLD_AS_STORY,
+    players: Collection[str] = (),
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
-    Names that stand in the texts `said` are worth less. `doubts` says of disputed nodes why they are. Where there is
-    not even room for the headers, the blocks that stand for the fewest messages are empty.
+    Names that stand in the texts `said` are worth less, and those of `players` (their key words) are in no list of
+    names. `doubts` says of disputed nodes why they are. Where there is not even room for the headers, the blocks that
+    stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, said, doubts or {}, strategy)
+    telling = _Telling(nodes, room, count, said, doubts or {}, strategy, players)
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
@@ -122,8 +124,10 @@ class _Telling:
         said: Sequence[str],
         doubts: Mapping[SummaryId, str],
         strategy: Strategy,
+        players: Collection[str],
     ) -> None:
         self.strategy = strategy
+        self.players = players
         self.nodes = nodes
         self.room = room
         self.count = count
@@ -287,6 +291,8 @@ class _Telling:
             for mention in line.names:
                 likely = name_worth(mention.name, self.named)
                 words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
+                if all(word in self.players for word in words):
+                    continue
                 yield _StoryPiece(
                     node=number,
                     cost=self._cost(f" {mention.name},"),

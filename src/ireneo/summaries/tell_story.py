@@ -217,6 +217,10 @@ PLAYED = 0.5
 """Factor for what players say, where several speak."""
 FEW = 2
 """Speakers; up to this number nobody counts as a player."""
+AT_A_TABLE = 0.015
+"""Least share of sentences about the game by which a stretch is known to be played at a table."""
+NAMED_AS = 6
+"""An author who is named by others less than once for so many of their own sentences is a player, and no character."""
 SPEAKING = 0.25
 """Weight of speaking, against being named, for a name."""
 GOOD_LENGTH = 130, 280
@@ -349,19 +353,37 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
     narrated = any(each.narrated for each in stretch)
-    authors = {word for each in stretch for author, _ in spoken(each.message) for word in key_words(author)}
+    players = _players(stretch)
+    # Who pays for the show, and where it is seen, is told in one text with words of the show.
+    shows = {each.stretch for each in stretch if SHOW_TALK.search(each.text.lower())}
     for each in stretch:
-        named = [(name, 1.0) for name in each.names]
-        if narrated and each.authored:
-            # Players call one another by their own names; characters are named by the narrator.
-            named = [(name, times) for name, times in named if not authors.intersection(key_words(name))]
-        elif each.authored:
-            named += [(speaker.strip(), SPEAKING) for speaker in each.speaker.split(",")]
+        named = [
+            (name, 1.0)
+            for name in each.names
+            if each.stretch not in shows and not any(word in players for word in key_words(name))
+        ]
+        if not narrated and each.authored:
+            speakers = [speaker.strip() for speaker in each.speaker.split(",")]
+            named += [(name, SPEAKING) for name in speakers if not players.issuperset(key_words(name))]
         for name, times in named:
             if (name, each.message.id) not in seen:
                 seen.add((name, each.message.id))
                 counts[name] += times * min(each.telling, 1.0)
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
+
+
+def _players(stretch: Sequence[_ToldSentence]) -> frozenset[str]:
+    """Return the key words of the authors at a table who play somebody else: the others seldom name them."""
+    said: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    for each in stretch:
+        own = {word for author, _ in spoken(each.message) for word in key_words(author)}
+        said.update(own)
+        named.update({word for name in each.names for word in key_words(name)} - own)
+    of_the_game = sum(TABLE_TALK.search(each.text.lower()) is not None for each in stretch)
+    if not any(each.narrated for each in stretch) and of_the_game < AT_A_TABLE * len(stretch):
+        return frozenset()
+    return frozenset(word for word, times in said.items() if named[word] * NAMED_AS < times)
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:

@@ -149,8 +149,8 @@ def say_thread(thread: Thread) -> str:
 def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Count) -> list[str]:
     """Return the lines for `threads`, in their order, in at most `room` tokens.
 
-    If they don't all fit, the most valuable are shown, and a line says how many more there are; `forgotten` is how many
-    were dropped before. Empty if there is no room for anything.
+    If they don't all fit, the most valuable are shown, and a line says how many more there are, and of which kinds;
+    `forgotten` is how many were dropped before. Empty if there is no room for anything.
     """
     threads = distinct(threads)
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
@@ -158,14 +158,14 @@ def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Co
     costs = {name: count(line) + 1 for name, line in lines.items()}
     if sum(costs.values()) + _cost(let_go, count) <= room:
         return [*lines.values(), *filter(None, [let_go])]
-    used = _cost(let_go, count) + _cost(_no_room(len(lines)), count)
+    used = _cost(let_go, count) + _cost(_no_room(threads), count)
     chosen = set()
     for thread in weightiest(threads):
         if thread.id in costs and used + costs[thread.id] <= room:
             used += costs[thread.id]
             chosen.add(thread.id)
     shown = [line for name, line in lines.items() if name in chosen]
-    return _fitting([*shown, _no_room(len(lines) - len(shown)), let_go], room, count)
+    return _fitting([*shown, _no_room([thread for thread in threads if thread.id not in chosen]), let_go], room, count)
 
 
 def _fitting(lines: Sequence[str], room: int, count: Count) -> list[str]:
@@ -183,8 +183,11 @@ def _cost(line: str, count: Count) -> int:
     return count(line) + 1 if line else 0
 
 
-def _no_room(number: int) -> str:
-    return f"({number} more open threads have no room here.)" if number else ""
+def _no_room(left: Sequence[Thread]) -> str:
+    """Say how many threads gave way, of which kinds, and where they are found."""
+    kinds = Counter(thread.kind for thread in left)
+    told = ", ".join(f"{number} {kind}{'s' * (number > 1)}" for kind, number in kinds.most_common())
+    return f"({len(left)} more open threads, older or less telling, have no room here: {told}.)" if left else ""
 
 
 def _between(thread: Thread) -> str:
