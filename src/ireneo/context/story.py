@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.context.assemble import Assembled, Composed, composed, newest_slots, with_notes
 from ireneo.context.story_blocks import (
+    NAMES_SHARE,
     TOLD_CAST,
     TOLD_LIVE,
     TOLD_OPEN,
@@ -53,7 +54,7 @@ from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import Grown, StoryPath, StoryRecords, Waiting, open_threads
-from ireneo.summaries.summary import RecentValues, Strategy, Summary, SummaryId, Thread, anchor, header
+from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, anchor, header
 from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
@@ -116,6 +117,9 @@ OPEN_SHARE = 0.2
 """The share of the room behind the blocks for newest messages that don't fit verbatim."""
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
+RATED_LIVE, RATED_NAMES = 0.6, 0.05
+"""The share of their usual room that the newest messages get, and the most that names take of a block, where a judge
+says what sentences bear: what it chooses says more for its tokens."""
 STEPS = 6
 """The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
@@ -169,15 +173,22 @@ class StoryTeller:
         return self._known(text) if len(text) <= COUNTED_CHARACTERS else self._uncached(text)
 
     def tell(
-        self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], strategy: Strategy
+        self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
-        name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
+        name = (*((node.id, *node.edits) for node in nodes), room, options.bearings is None, *sorted(doubts.items()))
 
         def told() -> Sequence[str]:
-            players = players_of(self.cast(nodes))
-            return tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy, players=players)
+            return tell_blocks(
+                nodes,
+                room,
+                self._billed,
+                doubts=doubts,
+                strategy=story_strategy(options.policy),
+                players=players_of(self.cast(nodes)),
+                names_share=NAMES_SHARE if options.bearings is None else RATED_NAMES,
+            )
 
         return self._told.get(name, told)
 
@@ -377,6 +388,8 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
         return room
     if is_model_written(nodes[0]):
         room = int(room * TOLD_LIVE)
+    elif options.bearings is not None:
+        room = int(room * RATED_LIVE)
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
@@ -438,7 +451,7 @@ def _told(
     while True:
         del teller.passing[known:]
         frame = MESSAGE_TOKENS + NOTES_TOKENS + len(nodes)
-        words = teller.tell(nodes, max(room - frame, 0), doubts, story_strategy(options.policy))
+        words = teller.tell(nodes, max(room - frame, 0), doubts, options)
         pair = _silent_pair(nodes, words, doubts)
         if pair is None:
             return nodes, words
@@ -525,7 +538,7 @@ def _open(
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
     room -= sum(options.count(line) + 1 for line in threads)
-    (text,) = teller.tell([leaf], max(room, 0), {}, story_strategy(options.policy))
+    (text,) = teller.tell([leaf], max(room, 0), {}, options)
     return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)
 
 

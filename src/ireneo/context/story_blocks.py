@@ -97,14 +97,15 @@ def tell_blocks(
     doubts: Mapping[SummaryId, str] | None = None,
     strategy: Strategy = TOLD_AS_STORY,
     players: Collection[str] = (),
+    names_share: float = NAMES_SHARE,
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
     Names that stand in the texts `said` are worth less, and those of `players` (their key words) are in no list of
-    names. `doubts` says of disputed nodes why they are. Where there is not even room for the headers, the blocks that
-    stand for the fewest messages are empty.
+    names, which takes `names_share` of a block at the most. `doubts` says of disputed nodes why they are. Where there
+    is not even room for the headers, the blocks that stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, said, doubts or {}, strategy, players)
+    telling = _Telling(nodes, room, count, said, doubts or {}, strategy, players, names_share)
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
@@ -125,9 +126,11 @@ class _Telling:
         doubts: Mapping[SummaryId, str],
         strategy: Strategy,
         players: Collection[str],
+        names_share: float,
     ) -> None:
         self.strategy = strategy
         self.players = players
+        self.names_share = names_share
         self.nodes = nodes
         self.room = room
         self.count = count
@@ -234,7 +237,7 @@ class _Telling:
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
         most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
-        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
+        return names <= min(self.names_share * (self.spent[piece.node] + piece.cost), most)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
