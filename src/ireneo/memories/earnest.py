@@ -166,7 +166,8 @@ def _is_pasted(text: str) -> bool:
 def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement | _Beside]:
     rows = cues(language)
     bare, quoted = _without_quotations(sentence)
-    if quoted and len(_WORDS.findall(bare)) < 5:
+    if (quoted and len(_WORDS.findall(bare)) < 5) or (made_up and rows.asks.match(bare)):
+        # "Write a story where I'm a pirate and live in Tortuga" asks for that.
         yield _Beside(text="")
         return
     if any(each.condition.match(bare) for each in all_cues().values()):

@@ -20,7 +20,7 @@ from ireneo.memories.cues import all_cues, and_words, clause_words, cues, no_nam
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
-from ireneo.memories.figures import figures
+from ireneo.memories.figures import WEEKDAY, figures
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     SHORT,
@@ -50,6 +50,7 @@ _TELLING_ENDING = 2
 """Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
+_WORK = ("employer", "job")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
@@ -560,7 +561,10 @@ class _FactReader:
         *,
         against: bool,
     ) -> Iterator[SaidFact]:
-        """A fact for each value that a clause names."""
+        """A fact for each value that a clause names; none of a job that one has on one day of the week."""
+        days = [each for kind, each in figures(statement.text).items() if kind.startswith(WEEKDAY)]
+        if row.attribute in _WORK and len(days) == 1 and len(days[0]) == 1:
+            return
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else self._values(raw, row, statement.language)
         for value in values:
