@@ -371,6 +371,19 @@ class Binding(Topic, frozen=True, kw_only=True):
     wishes_not: Row = ()  # At the beginning of an order: what the speaker would rather not do
 
 
+class SaidOnce(Topic, frozen=True, kw_only=True):
+    """What shows that a ruling said once reaches beyond its task, and what that it doesn't."""
+
+    wide: Row = ()  # Anywhere: it holds at any time, or in all of the project
+    narrow: Row = ()  # Anywhere in an order: it is about what is at hand
+    purposes: Row = ()  # Anywhere: what follows says what something is for
+    builds: Row = ()  # At the beginning of a sentence: it orders that one thing be made or changed
+    habits: Row = ()  # At the beginning of a clause: what those who speak do, or never do
+    occasions: Row = ()  # At the beginning of a clause: work that comes again
+    spoken: Row = ()  # Anywhere: what is only said aloud, as in what was dictated or recorded
+    praises: Set = frozenset()  # Words that call something good or bad, and name nothing
+
+
 class Wishes(Topic, frozen=True, kw_only=True):
     """What users ask for after the work is done, and what should be done unasked."""
 

@@ -182,13 +182,13 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
-        halts = any(_HALTS.match(_without_lead(part)) for part in _parts(each))
-        if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
+        halts = any(_HALTS.match(_without_lead(part)) for part in parts_of(each))
+        if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*parts_of(each), *said[at + 1 : at + 2])):
             continue
         if _OF_DISPLAY.search(each) or ": - " in each or _AN_ERROR.search(each):
             continue  # How a product looks, a list of what it does, or with which error it fails.
         # A sentence about the current task may have a clause with a rule.
-        for part in (each, *_parts(each)):
+        for part in (each, *parts_of(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
             if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
                 continue
@@ -250,13 +250,13 @@ def binds_work(sentence: str) -> bool:
     but not “write tests for the parser”); it orders a step of the work each time; or it says what holds when such
     things are made.
     """
-    if _is_to_be_recorded(sentence):
+    if is_to_be_recorded(sentence):
         return True
     if (
         _is_question(sentence)
         or of_task(sentence)
         or PASTED.search(sentence)
-        or any(map(_is_unfit, (sentence, *_parts(sentence))))
+        or any(map(_is_unfit, (sentence, *parts_of(sentence))))
     ):
         return False
     each_time = _EACH_TIME.search(sentence) and _PROCESS.search(sentence) and _telling(sentence) >= LEAST
@@ -264,7 +264,7 @@ def binds_work(sentence: str) -> bool:
         return True
     if _WHEN_MAKING.match(_without_lead(sentence)) or _USE_FOR.match(sentence):
         return True
-    for clause in (_bare_of_asides(sentence), *_parts(sentence)):
+    for clause in (_bare_of_asides(sentence), *parts_of(sentence)):
         body = _without_lead(clause)
         for each in (clause, body):
             found = _BANS.match(each) or _NONE_OF.match(each) or _PREFERS.match(each) or _USES.match(each)
@@ -305,7 +305,7 @@ def says_how(sentence: str) -> bool:
     """Whether a sentence orders something, or says how something has to be; one of the task at hand doesn't count."""
     if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _REQUESTS.match(sentence):
         return False
-    orders = _is_plain_order(sentence) or any(map(is_order, _parts(sentence)[1:2]))
+    orders = _is_plain_order(sentence) or any(map(is_order, parts_of(sentence)[1:2]))
     return orders or bool(_NORMS.search(sentence)) or holds_for_good(sentence)
 
 
@@ -332,16 +332,16 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
         before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
         if is_pasted(each) or _CUT_OFF.match(each) or _OF_DISPLAY.search(each) or ": - " in each:
             continue
-        if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
+        if any(wants_none(part, after) for part in parts_of(each)) and not _is_question(each):
             return True
-        if _is_to_be_recorded(each):
+        if is_to_be_recorded(each):
             return True
         enough = _tells_enough(each) or _telling(each) >= FULL
         if enough and holds_for_good(each) and not of_task(each):
             return True
         if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
             return True
-        if any(_outright(part, conceded=conceded) for part in (each, *_parts(each))):
+        if any(_outright(part, conceded=conceded) for part in (each, *parts_of(each))):
             return True
     return False
 
@@ -350,7 +350,7 @@ def refuses_for_good(sentence: str) -> bool:
     """Whether the words of a refusal forbid the refused command for good, or say what to use or why not."""
     if _is_question(sentence) or of_task(sentence) or _WEIGHS.search(sentence) or _ACCEPTS.search(sentence):
         return False
-    for clause in _parts(sentence):
+    for clause in parts_of(sentence):
         body = _without_lead(clause)
         banned = _BANS.match(clause) or _BANS.match(body)
         if (banned and WORD.search((clause if _BANS.match(clause) else body)[banned.end() :])) or _USES.match(body):
@@ -374,7 +374,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     said = _bare_of_asides(sentence)
     if _WEIGHS.search(said):
         return 0.0
-    parts = _parts(sentence)
+    parts = parts_of(sentence)
     # What follows upon a case of the program is about that case.
     case = next((at for at, each in enumerate(parts) if _CASES.match(_without_lead(each))), len(parts))
     clauses = parts[: case + 1]
@@ -431,10 +431,10 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     """Whether a sentence says what is not intended, what holds from now on, or what a document of rules says."""
     if (found := _UNMEANT.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
-    clauses = _parts(said)
+    clauses = parts_of(said)
     if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True
-    return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
+    return cites and any(_BREACHES.match(each) for each in (said, body, *parts_of(said)))
 
 
 def _is_our_way(said: str, body: str) -> bool:
@@ -444,7 +444,7 @@ def _is_our_way(said: str, body: str) -> bool:
     if (found := _SO_NO.search(said)) is not None and not _CASES.match(body):
         return _telling(said[: found.start()]) > 0 and _telling(said[found.end() :]) > 0
     if (found := _REPLACED.search(said)) is not None:
-        later = (_without_lead(each) for each in _parts(said[found.end() :]))
+        later = (_without_lead(each) for each in parts_of(said[found.end() :]))
         return any(_USES.match(each) and _NAMED.search(each) for each in later)
     return _is_duty(body)
 
@@ -461,6 +461,14 @@ def _is_duty(body: str) -> bool:
     return bool(_DUTIES.match(rest)) and _telling(body) > LEAST
 
 
+def places_kind(sentence: str) -> bool:
+    """Whether a sentence says where all things of a kind belong: “fixtures belong in tests/data”."""
+    words = WORD.findall(sentence)[:2]
+    kind = next((word for word in words if word.endswith("s") and word.lower() not in common_words()), "")
+    place = _BELONGS.search(sentence)
+    return bool(kind and place) and words[0].lower() not in topic(Rulings).definite and not _is_question(sentence)
+
+
 def _takes_back(said: str, conceded: bool) -> bool:
     """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
     place = _YOU_HAVE.match(said)
@@ -473,17 +481,17 @@ def _takes_back(said: str, conceded: bool) -> bool:
 
 def _says_how_it_is(said: str, body: str) -> bool:
     """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
-    if _DOES_ITSELF.match(said) or is_senseless(said) or _is_blamed(_parts(said)):
+    if _DOES_ITSELF.match(said) or is_senseless(said) or _is_blamed(parts_of(said)):
         return True
     if _CASES.search(said):
         return False
     same = _AGREES.search(body)
     if same is not None and same.start() > 0 and not _VAGUE.match(body):
         return _telling(body[: same.start()]) > 0 and _telling(body[same.end() :]) > 0
-    return bool(_IS_SUCH.match(body)) and len(_parts(said)) > 1 and _telling(said) >= FULL
+    return bool(_IS_SUCH.match(body)) and len(parts_of(said)) > 1 and _telling(said) >= FULL
 
 
-def _is_to_be_recorded(sentence: str) -> bool:
+def is_to_be_recorded(sentence: str) -> bool:
     """Whether a sentence asks that a rule be written down, and says which."""
     asked = _POLITE_ALL.sub("", _without_lead(sentence))
     found = _RECORDS.match(asked)
@@ -528,7 +536,7 @@ def _asks_for_good(polite: str) -> bool:
 def _follows_what_was_asked(sentence: str, before: str) -> bool:
     """Whether a sentence states a preference, after a question why it was not followed."""
     asked = _is_question(before) and _HABITS.match(_without_lead(before)) and _is_telling(before)
-    return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in _parts(sentence))
+    return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in parts_of(sentence))
 
 
 def _wants_to_be_told(sentence: str) -> bool:
@@ -536,7 +544,7 @@ def _wants_to_be_told(sentence: str) -> bool:
     return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
 
 
-def _wants_none(clause: str, after: str) -> bool:
+def wants_none(clause: str, after: str) -> bool:
     """Whether a clause rejects a kind of thing: “we don't want generated files under version control”."""
     body = _without_lead(clause)
     if (found := _REFUSES.match(body)) is None or of_task(body):
@@ -583,7 +591,7 @@ def _bare_of_asides(sentence: str) -> str:
     return whole[1] if whole else _ASIDE.sub(" ", plain)
 
 
-def _parts(sentence: str) -> list[str]:
+def parts_of(sentence: str) -> list[str]:
     """The clauses of a sentence."""
     return [each.strip() for each in _CLAUSE.split(_bare_of_asides(sentence)) if each.strip()]
 
@@ -615,7 +623,7 @@ def _first_parts(ruling: str) -> list[str]:
     """The clauses of the first sentence of what the user ruled."""
     about = ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
-    return _parts(next(iter(sentences(said)), ""))
+    return parts_of(next(iter(sentences(said)), ""))
 
 
 def _forbids(clause: str) -> bool:
@@ -677,7 +685,7 @@ def _holds_shortly(clause: str) -> bool:
 
 def _is_contrast(sentence: str) -> bool:
     """Whether a sentence says what to use, and in the next clause what not to."""
-    clauses = [_without_lead(each) for each in _parts(sentence)]
+    clauses = [_without_lead(each) for each in parts_of(sentence)]
     return any(_USES.match(one) and _OPPOSES.match(other) for one, other in pairwise(clauses))
 
 

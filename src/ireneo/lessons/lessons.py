@@ -34,6 +34,7 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
+from ireneo.lessons.said_once import reaches_beyond
 from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
@@ -159,6 +160,8 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+COPIED = 10
+"""Words of a sentence that nobody types the same way again."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
@@ -230,12 +233,16 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
         often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
         again = often and not (is_pasted(best.text) or is_of_display(best.text) or limits_edit(best.text))
-        again = again and len(stems_of(best.text)) >= FEW
+        again = (
+            again and len(stems_of(best.text)) >= FEW and (reaches_beyond(best.text) or not _is_copied(observations))
+        )
         if of_request and not best.cue.startswith(MODEL):
             return again
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
-        alone = alone or stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
+        alone = alone or (
+            reaches_beyond(best.text) and stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
+        )
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False
@@ -260,6 +267,12 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         # The next run will look for the file under the same wrong name.
         return _is_other_ending(best) or proven or bool(best.why) or runs >= TWICE or _is_costly(observations)
     return runs >= TWICE or proven
+
+
+def _is_copied(observations: Sequence[Observation]) -> bool:
+    """Whether many words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
+    texts = {" ".join(each.text.split()) for each in observations if each.held}
+    return len(texts) == 1 and len(next(iter(texts)).split()) >= COPIED
 
 
 def _is_costly(observations: Sequence[Observation]) -> bool:

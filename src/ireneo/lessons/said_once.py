@@ -1,0 +1,101 @@
+"""Decide whether a ruling that one run shows reaches beyond its task by its words alone.
+
+Most of what users order concerns one task, and readers of lessons refuse such orders whatever their form. What they
+accept says itself that it holds for other work: at any time or everywhere; at each occasion of a kind; what those who
+speak do, or do themselves; what holds for a whole kind of things that developers make.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Binding, Forms, SaidOnce
+from ireneo.language.words import common_words
+from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind, wants_none
+from ireneo.lessons.rule_weights import ABOUT, WORD
+from ireneo.patterns import lazy_re
+from ireneo.summaries.steps import sentences
+
+LONGEST = 45
+"""Words of a sentence that is told; what has more is a list without its marks."""
+HEADINGS = 0.3
+"""The share of capitalised words in the text of a list of headings."""
+LEAST = 2
+"""Content words of a ruling that neither praise nor blame."""
+
+
+def _words() -> SaidOnce:
+    return topic(SaidOnce)
+
+
+def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"(?<![\w.]){either(rows())}", re.I)
+
+
+def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: either(rows()), re.I)
+
+
+_WIDE = _anywhere(lambda: _words().wide)
+_NARROW = _anywhere(lambda: _words().narrow)
+_PURPOSE = _anywhere(lambda: _words().purposes)
+_BUILDS = _begins(lambda: _words().builds)
+_HABITS = _begins(lambda: _words().habits)
+_OCCASIONS = _begins(lambda: _words().occasions)
+_SPOKEN = _anywhere(lambda: _words().spoken)
+_EACH_TIME = _anywhere(lambda: topic(Binding).each_time)
+_RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
+_UPKEEP = _begins(lambda: topic(Forms).upkeep)
+_MATTERS = _anywhere(lambda: topic(Forms).matters)
+_STAGED = _anywhere(lambda: topic(Forms).staged)
+_NAMES = lazy_re(r"[A-Z][a-z]+")
+
+
+def reaches_beyond(ruling: str) -> bool:
+    """Whether a ruling reaches beyond its task by what it says."""
+    about = ABOUT.match(ruling)
+    if about is not None:
+        # The words about a refused call name that call; an answer or a correction of an edit needs the text before it.
+        return about[0].endswith("`: “") and not about[0].startswith("On changing")
+    told = [each.strip(" \"“”'") for each in sentences(ruling)]
+    if _SPOKEN.search(ruling) or _names_nothing(ruling):
+        return False
+    return any(_reaches(each, told[at + 1] if at + 1 < len(told) else "") for at, each in enumerate(told))
+
+
+def _reaches(sentence: str, after: str) -> bool:
+    if len(sentence.split()) > LONGEST or _is_heading(sentence):
+        return False
+    parts = parts_of(sentence)
+    if is_to_be_recorded(sentence) or any(wants_none(part, after) for part in parts):
+        return True
+    if any(_RUNS_ITSELF.match(part) or _UPKEEP.match(part) or is_senseless(part) for part in (sentence, *parts)):
+        return True
+    if _MATTERS.search(sentence) or _STAGED.search(sentence):
+        return True
+    builds = _BUILDS.match(sentence) is not None
+    if builds and not _EACH_TIME.search(sentence):
+        return False
+    if any(_HABITS.match(part) for part in (sentence, *parts)):
+        return True
+    purpose = _PURPOSE.search(sentence)
+    said = sentence[: purpose.start()] if purpose is not None else sentence
+    if _WIDE.search(said) and not _NARROW.search(said):
+        return True
+    if any(_OCCASIONS.match(part) for part in (sentence, *parts)) and not _NARROW.search(said):
+        return True
+    return (binds_work(sentence) or places_kind(sentence)) and not _NARROW.search(sentence)
+
+
+def _names_nothing(ruling: str) -> bool:
+    """Whether a ruling only asks for good work."""
+    empty = common_words() | _words().praises
+    return len({word for word in WORD.findall(ruling.lower()) if word not in empty and len(word) > 1}) < LEAST
+
+
+def _is_heading(sentence: str) -> bool:
+    """Whether a sentence is a list of headings on one line."""
+    words = sentence.split()
+    return len(words) > LONGEST // 3 and len(_NAMES.findall(sentence)) > HEADINGS * len(words)

@@ -1,0 +1,64 @@
+"""What is told from one run: what says by its own words that it holds for other work as well."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.unit.lesson_runs import observed
+
+from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.said_once import reaches_beyond
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Never call the tide service from a template.",
+        "ALWAYS go through the berth registry.",
+        "make sure that we don't read the clock anywhere in the planner",
+        "When you add a berth type, extend the table in harbour.toml as well.",
+        "Before deploying anything, ask for the tide of the day.",
+        "We don't keep generated charts under version control.",
+        "We use pilots here, not tugs.",
+        "I'll restart the relay myself.",
+        "Charts belong in assets/charts.",
+        "no need to start the relay yourself",
+        "Use theme tokens only.",
+        "Don't push to the harbour branch.",
+        "It makes no sense to commit with a failing build.",
+        "Ändere die Seekarten niemals von Hand.",
+        "Wir verwenden hier Lotsen statt Schlepper.",
+    ],
+)
+def test_what_reaches_beyond_its_task(words: str) -> None:
+    assert reaches_beyond(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Move the tide to the left of the bell.",
+        "Each berth has a name, but no picture.",
+        "Don't hard code this.",
+        "No additional berths.",
+        "let's use a table of berths so we don't always have to ask the office",
+        "use berths.json as the basis for all questions since it holds the tides",
+        "On changing `berth.js`: “never show more than four berths”",
+        "On “Move the bell higher?”: “Never move the bell.”",
+        "make sure that there are no bugs and problems",
+        "Avoid duplicated code and use best practices.",
+        "like I said um we're always going to have plenty of berths",
+        "Every Berth Has A Number Tide Tables For All Harbours Pilot Rota Monthly Review Of All Charts",
+        "Füge den Liegeplatz in alle Tabellen ein.",
+    ],
+)
+def test_what_is_of_its_task(words: str) -> None:
+    assert not reaches_beyond(words)
+
+
+def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
+    form = "The berth list holds the name, the tide and the pilot of a ship."
+    other = form.replace("of a ship", "of each ship")
+    twice = [observed(1, cue="<ruling> berth list pilot", text=form, session=name) for name in ("one", "two")]
+    assert not worth_telling(twice)
+    assert worth_telling([twice[0], replace(twice[1], text=other)])
