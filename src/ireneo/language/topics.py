@@ -380,6 +380,7 @@ class SaidOnce(Topic, frozen=True, kw_only=True):
     builds: Row = ()  # At the beginning of a sentence: it orders that one thing be made or changed
     habits: Row = ()  # At the beginning of a clause: what those who speak do, or never do
     occasions: Row = ()  # At the beginning of a clause: work that comes again
+    asks: Row = ()  # At the beginning of a sentence: a question, with or without its mark
     spoken: Row = ()  # Anywhere: what is only said aloud, as in what was dictated or recorded
     praises: Set = frozenset()  # Words that call something good or bad, and name nothing
 

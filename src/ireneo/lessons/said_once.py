@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Binding, Forms, SaidOnce
+from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce
 from ireneo.language.words import common_words
 from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind, wants_none
 from ireneo.lessons.rule_weights import ABOUT, WORD
@@ -46,6 +46,8 @@ _HABITS = _begins(lambda: _words().habits)
 _OCCASIONS = _begins(lambda: _words().occasions)
 _SPOKEN = _anywhere(lambda: _words().spoken)
 _EACH_TIME = _anywhere(lambda: topic(Binding).each_time)
+_ASKS = _begins(lambda: _words().asks)
+_POLITE = _begins(lambda: topic(Rulings).polite)
 _RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
 _UPKEEP = _begins(lambda: topic(Forms).upkeep)
 _MATTERS = _anywhere(lambda: topic(Forms).matters)
@@ -69,6 +71,8 @@ def _reaches(sentence: str, after: str) -> bool:
     if len(sentence.split()) > LONGEST or _is_heading(sentence):
         return False
     parts = parts_of(sentence)
+    if (sentence.endswith("?") or _ASKS.match(sentence)) and not any(_POLITE.match(part) for part in parts):
+        return False
     if is_to_be_recorded(sentence) or any(wants_none(part, after) for part in parts):
         return True
     if any(_RUNS_ITSELF.match(part) or _UPKEEP.match(part) or is_senseless(part) for part in (sentence, *parts)):
