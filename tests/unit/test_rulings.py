@@ -104,8 +104,10 @@ def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
 def test_an_order_that_three_requests_repeat_is_told() -> None:
     asked = ["Commence task 1.", "Go on with task 2 now.", "Finish the third one."]
     order = "Tell me the commands to check it by hand."
-    runs = [a_run(user(f"{each} {order}"), WORK, session=f"run{n}") for n, each in enumerate(asked)]
-    heard = [one for each in runs for one in rulings(each) if one.text == order]
+    said_so = [order, order, f"Please {order.lower()}"]
+    both = enumerate(zip(asked, said_so, strict=True))
+    runs = [a_run(user(f"{each} {words}"), WORK, session=f"run{n}") for n, (each, words) in both]
+    heard = [one for each in runs for one in rulings(each) if one.text in said_so]
     assert len(heard) == 3
     assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]
 
@@ -440,7 +442,8 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
 def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
     words = user("The export should skip rows without a total.")
     runs = [a_run(TASK, WORK, said("Done."), words, session=name) for name in ("one", "copy")]
-    later = a_run(user("Look at the ledger."), WORK, said("Done."), words, session="later")
+    again = user("Exports should skip rows without a total.")
+    later = a_run(user("Look at the ledger."), WORK, said("Done."), again, session="later")
     heard = [each for made in (*runs, later) for each in rulings(made)]
     assert len(heard) == 3
     assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]

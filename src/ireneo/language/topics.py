@@ -375,6 +375,8 @@ class SaidOnce(Topic, frozen=True, kw_only=True):
     """What shows that a ruling said once reaches beyond its task, and what that it doesn't."""
 
     wide: Row = ()  # Anywhere: it holds at any time, or in all of the project
+    lasts: Row = ()  # Anywhere: an order from now on, or for every time
+    points: Row = ()  # At the beginning of a sentence: its subject was named before it
     narrow: Row = ()  # Anywhere in an order: it is about what is at hand
     purposes: Row = ()  # Anywhere: what follows says what something is for
     builds: Row = ()  # At the beginning of a sentence: it orders that one thing be made or changed

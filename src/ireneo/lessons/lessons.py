@@ -160,8 +160,6 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
-COPIED = 10
-"""Words of a sentence that nobody types the same way again."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
@@ -257,7 +255,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
         # A way out has to help more often than not; once is enough where a reason is known.
-        return held > vain and (held >= TWICE or bool(best.why))
+        return held > vain and (held >= TWICE or _is_explained(best))
     if best.cue.startswith(EXPLAINED):
         return runs >= TWICE or bool(best.why)
     if is_statistic(best.cue):
@@ -269,10 +267,16 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     return runs >= TWICE or proven
 
 
+def _is_explained(seen: Observation) -> bool:
+    """Whether a reason is known; of what is to be run first only one that speaks of it, or of the failure."""
+    if not seen.cue.partition(GOT_OVER)[2].startswith("first:"):
+        return bool(seen.why)
+    return bool(stems_of(seen.why) & stems_of(seen.text.replace(seen.why, "")))
+
+
 def _is_copied(observations: Sequence[Observation]) -> bool:
-    """Whether many words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
-    texts = {" ".join(each.text.split()) for each in observations if each.held}
-    return len(texts) == 1 and len(next(iter(texts)).split()) >= COPIED
+    """Whether the words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
+    return len({" ".join(each.text.split()) for each in observations if each.held}) == 1
 
 
 def _is_costly(observations: Sequence[Observation]) -> bool:

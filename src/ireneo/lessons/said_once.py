@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce
 from ireneo.language.words import common_words
-from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind, wants_none
+from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind
 from ireneo.lessons.rule_weights import ABOUT, WORD
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
@@ -22,6 +22,8 @@ LONGEST = 45
 """Words of a sentence that is told; what has more is a list without its marks."""
 HEADINGS = 0.3
 """The share of capitalised words in the text of a list of headings."""
+LOUD = 30
+"""Letters of a ruling in capitals that is no rule of a program in a few words."""
 LEAST = 2
 """Content words of a ruling that neither praise nor blame."""
 
@@ -45,6 +47,8 @@ _BUILDS = _begins(lambda: _words().builds)
 _HABITS = _begins(lambda: _words().habits)
 _OCCASIONS = _begins(lambda: _words().occasions)
 _SPOKEN = _anywhere(lambda: _words().spoken)
+_LASTS = _anywhere(lambda: _words().lasts)
+_POINTS = _begins(lambda: _words().points)
 _EACH_TIME = _anywhere(lambda: topic(Binding).each_time)
 _ASKS = _begins(lambda: _words().asks)
 _POLITE = _begins(lambda: topic(Rulings).polite)
@@ -58,39 +62,61 @@ _NAMES = lazy_re(r"[A-Z][a-z]+")
 def reaches_beyond(ruling: str) -> bool:
     """Whether a ruling reaches beyond its task by what it says."""
     about = ABOUT.match(ruling)
-    if about is not None:
-        # The words about a refused call name that call; an answer or a correction of an edit needs the text before it.
-        return about[0].endswith("`: “") and not about[0].startswith("On changing")
-    told = [each.strip(" \"“”'") for each in sentences(ruling)]
-    if _SPOKEN.search(ruling) or _names_nothing(ruling):
+    if about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing"):
+        return True  # The words about a refused call name that call.
+    own = ruling[about.end() :] if about is not None else ruling
+    told = [each.strip(" \"“”'") for each in sentences(own)]
+    if _SPOKEN.search(own) or _names_nothing(own) or _shouts(own):
         return False
-    return any(_reaches(each, told[at + 1] if at + 1 < len(told) else "") for at, each in enumerate(told))
+    if about is not None:
+        # An answer, or the correction of an edit, mostly needs the text before it.
+        return any(_lasts(each) for each in told)
+    return any(_reaches(each) for each in told)
 
 
-def _reaches(sentence: str, after: str) -> bool:
+def _lasts(sentence: str) -> bool:
+    """Whether a sentence orders something from now on, or every time."""
+    return not _is_asked(sentence) and _LASTS.search(sentence) is not None and not _NARROW.search(sentence)
+
+
+def _reaches(sentence: str) -> bool:
     if len(sentence.split()) > LONGEST or _is_heading(sentence):
         return False
-    parts = parts_of(sentence)
-    if (sentence.endswith("?") or _ASKS.match(sentence)) and not any(_POLITE.match(part) for part in parts):
+    if is_to_be_recorded(sentence):
+        return True
+    if _is_asked(sentence):
         return False
-    if is_to_be_recorded(sentence) or any(wants_none(part, after) for part in parts):
+    if _MATTERS.search(sentence) or _STAGED.search(sentence):
+        return True
+    parts = parts_of(sentence)
+    if _POINTS.match(sentence):
+        return False
+    if _lasts(sentence):
         return True
     if any(_RUNS_ITSELF.match(part) or _UPKEEP.match(part) or is_senseless(part) for part in (sentence, *parts)):
         return True
-    if _MATTERS.search(sentence) or _STAGED.search(sentence):
-        return True
-    builds = _BUILDS.match(sentence) is not None
-    if builds and not _EACH_TIME.search(sentence):
+    if _BUILDS.match(sentence):
+        return _EACH_TIME.search(sentence) is not None
+    if _NARROW.search(sentence):
         return False
     if any(_HABITS.match(part) for part in (sentence, *parts)):
         return True
     purpose = _PURPOSE.search(sentence)
-    said = sentence[: purpose.start()] if purpose is not None else sentence
-    if _WIDE.search(said) and not _NARROW.search(said):
+    if _WIDE.search(sentence[: purpose.start()] if purpose is not None else sentence):
         return True
-    if any(_OCCASIONS.match(part) for part in (sentence, *parts)) and not _NARROW.search(said):
-        return True
-    return (binds_work(sentence) or places_kind(sentence)) and not _NARROW.search(sentence)
+    return any(_OCCASIONS.match(part) for part in (sentence, *parts)) or binds_work(sentence) or places_kind(sentence)
+
+
+def _is_asked(sentence: str) -> bool:
+    """Whether a sentence asks something, and isn't a polite order."""
+    asks = sentence.endswith("?") or _ASKS.match(sentence)
+    return bool(asks) and not any(_POLITE.match(part) for part in parts_of(sentence))
+
+
+def _shouts(ruling: str) -> bool:
+    """Whether most of a ruling is in capitals, as anger is; a word or two only stress something."""
+    letters = [each for each in ruling if each.isalpha()]
+    return len(letters) > LOUD and sum(each.isupper() for each in letters) > len(letters) / 2
 
 
 def _names_nothing(ruling: str) -> bool:

@@ -326,7 +326,10 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
     if found is None or (found in topic(Wishes).added and _UNWANTED.search(said)):
         return None
     plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
-    return found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)", plain
+    lead = topic(Wishes).unasked[found][0]
+    # Words that need their context carry the wish badly; a command stands in them only.
+    quoted = plain or found in topic(Wishes).of_commands
+    return found, f"{lead}: “{said}” (the user)" if quoted else f"{lead}.", plain
 
 
 def _names_command(said: str, material: RunMaterial) -> bool:
