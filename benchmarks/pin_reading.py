@@ -45,6 +45,7 @@ CUE = re.compile(
     r"use|follow|limit|let['’]?s|we (?:use|do)|stop|ask|wait|policy|please|as[- ]is)\b",
     re.IGNORECASE,
 )
+MARK = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 INSTRUCTIONS = """\
 Mark each item: is the sentence behind >>> a RULE?
 
@@ -125,7 +126,10 @@ def items(path: Path, number: int) -> Iterator[tuple[str, str, str, str, str]]:
             flat = " ".join(text.split())
             pins = [pin for pin in left if pin in flat]
             left -= set(pins)
-            others = [each for each in sentences(text) if not any(each in pin or pin in each for pin in pins)]
+            # A pin has no list mark.
+            others = [
+                each for each in sentences(text) if not any(MARK.sub("", each) in pin or pin in each for pin in pins)
+            ]
             place = 0
             for each in [*sorted(pins, key=flat.index), *others]:
                 place = 0 if each in pins else place

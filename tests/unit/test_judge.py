@@ -49,6 +49,7 @@ ALWAYS = (
     "Update docs/tides.md each time you rename a station.",
     "Why do you test three stations at a time",
     "Halte die Dokumentation immer aktuell.",
+    "I did not ask you for a forecast.",
 )
 THIS_TASK = (
     "The short page should be enough.",
@@ -115,6 +116,11 @@ THIS_TASK = (
     "Convert it to a table but keep all of the text.",
     "Lösche nur die zwei untersten Zeilen.",
     "Bitte ändere die Tests nicht.",
+    "No untyped tides allowed.",
+    "Only the harbour master should be able to see it.",
+    "Leave the border of the map transparent.",
+    "Use the shared parts as much as you can.",
+    "We will by default use the third method.",
 )
 NOTHING = (
     "You're still not consistent.",
@@ -205,6 +211,16 @@ NOTHING = (
     "The new lamp does a better job of it.",
     "The rope is too long, it goes into the water.",
     "No for both.",
+    "We must hurry.",
+    "It works for the other harbours so it must work here.",
+    "The pier should not be showing on the map, fix it.",
+    "Das Ruder sollte immer links sein, behebe das.",
+    "The buoy will not go away unless I restart it.",
+    "Same with the tides they are all showing up.",
+    "I want you to draw a map for each of these.",
+    "No I want the new map in the folder.",
+    "I just want to make sure that the tides are right.",
+    "We use to struggle with the tides.",
 )
 
 

@@ -282,6 +282,7 @@ def test_a_list_that_is_announced_ends_with_its_last_item() -> None:
         "Implement the following plan:\n\n# Plan: tides\n\nNever write the tables twice.\n\nYou must keep the log.",
         "Fails again:\n\n2026-01-02 12:00:01 must not be empty\nTraceback (last call last):\nValueError: never None",
         "$ harbour sync\nAll files must be kept.",
+        "tides.yaml: two keys are not allowed here at line 2 column 12",
         "<issue>\nThe loader must not skip rows.\n</issue>",
         "### Expected behaviour\n\nThe tables should never be empty.",
         "Please read it.\n\ndiff --git a/x b/x\n@@ -1 +1 @@\n-keep the tide\n+never keep the tide",

@@ -192,6 +192,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     use: Row = ()
     nothing: Row = ()  # A whole sentence: a ban without a verb
     changes: Row = ()  # At the beginning of a sentence: a change at hand; what it is to heed is done with as well
+    mends: Row = ()  # Anywhere: what is said before it is a fault at hand
     bound: Row = ()  # Anywhere: something must not change, is forbidden, or needs permission
     must: Row = ()  # Anywhere: obligation
     should: Row = ()  # Anywhere: weak obligation; lasting only if firm

@@ -65,6 +65,7 @@ _GUESS = _anywhere(lambda: _words().guess)
 _ONCE = _anywhere(lambda: _words().once)
 _NOTHING = _begins(lambda: _words().nothing)
 _CHANGES = _begins(lambda: _words().changes)
+_MENDS = lazy_re(lambda: either(_words().mends), re.I)
 _SCENES = _anywhere(lambda: _words().scenes)
 _SUBJECT = _anywhere(lambda: _words().subject)
 _TELLS = _anywhere(lambda: _words().tells)
@@ -206,7 +207,7 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
         return Judgement(MEDIUM, True)
     if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
         return Judgement(MEDIUM)
-    if not shared and not in_case and _NARROWS.match(bare) and is_order(bare):
+    if not shared and not in_case and _NARROWS.match(full) and is_order(bare):
         return Judgement(MEDIUM)
     return NONE
 
@@ -235,7 +236,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         return 0.0
     if sentence.rstrip(AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
-    if _SCENES.search(sentence) and not SCOPE.search(sentence):
+    if (_SCENES.search(sentence) or (said.personal and _MENDS.search(sentence))) and not SCOPE.search(sentence):
         return 0.0
     opening, comma, rest = sentence.rpartition(", ")
     bare_ban = said.personal and comma and not _has_subject(opening) and _NOTHING.match(rest)

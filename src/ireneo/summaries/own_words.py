@@ -113,6 +113,7 @@ class _Paste:
         r"|(?:Error|fatal|panic):\s|[-=]{3}|FAIL\b|ok {2}|Exit code|\S{1,200}\.\w{1,8}:\d{1,7}[:,]"
         r"|[{}\[\]()]{1,40}[,;]?$|[{\[]\s{0,9}\"|\"[\w.-]{1,80}\":|//|/\*|#include|@@ |\+\+\+ |index [0-9a-f]{6}"
         r"|(?:func|def|class|const|import|package|var|let) [\w.\"{*(]{1,80} ?(?:[=({:]|$)|[\w -]{1,40}:\t"
+        r"|[^\n]{1,200} (?:at|on) line \d{1,7},? col(?:umn)? \d{1,5}[.:]?$"
     )
     ends = ("{", "}", ";", "=>", ":=", "\\")
     indented = lazy_re(r"(?: {4}|\t)")
