@@ -6,6 +6,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import redact_secret
@@ -519,8 +520,16 @@ class SecretRedactor:
 
     def know(self, secrets: Mapping[str, str]) -> None:
         """Add known secrets, each with its kind."""
-        for value, kind in secrets.items():
-            self._kind(value, kind)
+        new = {value: kind for value, kind in secrets.items() if value not in self._kinds}
+        if not new:
+            return
+        self._kinds.update(new)
+        for value, kind in new.items():
+            self._newest.extend(_forms(value, kind))
+        # Longest first, since one may contain another.
+        self._known = sorted(self._newest, key=lambda one: -len(one.value))
+        # Texts without a secret so far may contain these.
+        self._forget_texts()
 
     def redact(self, text: str, name: str = "") -> str:
         """Replace each secret by a mark; return the same object if there is none."""
@@ -571,18 +580,8 @@ class SecretRedactor:
 
     def _kind(self, value: str, kind: str) -> str:
         """The kind of a secret, which is remembered if it is new."""
-        known = self._kinds.get(value)
-        if known is not None:
-            return known
-        self._kinds[value] = kind
-        for each in lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []:
-            for form in dict.fromkeys((each, *_escaped(each))):
-                self._newest.append(_Known(form, f"[REDACTED {kind}]", _alone(form)))
-        # Longest first, since one may contain another.
-        self._known = sorted(self._newest, key=lambda one: -len(one.value))
-        # Texts without a secret so far may contain this one.
-        self._forget_texts()
-        return kind
+        self.know({value: kind})
+        return self._kinds[value]
 
     def _forget_texts(self) -> None:
         self._texts.clear()
@@ -636,6 +635,14 @@ def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
         if not cuts or span.end - start >= SHORTEST:
             out.append(SecretSpan(start, span.end, span.kind))
     return out
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _forms(value: str, kind: str) -> tuple[_Known, ...]:
+    """What to look for in texts, to find a secret again: of all that were found before, for each message of a log."""
+    parts = lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []
+    forms = dict.fromkeys(form for part in parts for form in (part, *_escaped(part)))
+    return tuple(_Known(form, f"[REDACTED {kind}]", _alone(form)) for form in forms)
 
 
 def _escaped(value: str) -> Iterator[str]:
