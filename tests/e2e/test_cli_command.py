@@ -347,7 +347,7 @@ def test_a_pipe_that_closes_early_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     lines = DESK.read_text().splitlines()
-    runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(400)]
+    runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(200)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
     importing = subprocess.Popen(
         [*COMMAND, "import", "many.jsonl", "--db", "memory.db"],
@@ -360,7 +360,7 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     assert importing.stdout is not None
     assert importing.stderr is not None
     with importing.stdout, importing.stderr:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while not (tmp_path / "memory.db").exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(0.2)
@@ -371,7 +371,7 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     stored = answer("sessions", cwd=tmp_path)
     assert isinstance(stored, list)
     assert {each["messages"] for each in stored} <= {11}
-    assert "400 sessions" in run("import", "many.jsonl", cwd=tmp_path).stdout
+    assert "200 sessions" in run("import", "many.jsonl", cwd=tmp_path).stdout
 
 
 def test_a_warning_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:

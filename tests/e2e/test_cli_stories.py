@@ -144,7 +144,7 @@ def test_an_import_that_is_killed_keeps_whole_batches_and_goes_on(tmp_path: Path
     story(tmp_path / "gate.jsonl", size)
     command = [*COMMAND, "import", "gate.jsonl", "--format", "chat", "--db", "memory.db"]
     importing = subprocess.Popen(command, cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 150
     while time.monotonic() < until and importing.poll() is None:
         if (tmp_path / "memory.db").exists() and answer("sessions", cwd=tmp_path):
             break

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import apsw
 import pytest
 from tests.e2e.test_cli_command import run
 from tests.e2e.test_kill_learn import runs_in, write_logs
+
+from ireneo.engine.resources import SystemClock
 
 needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra dask: distributed")
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
@@ -73,9 +76,17 @@ def start(cwd: Path, db: str, on: str = "") -> subprocess.Popen[str]:
 
 
 def ended(learning: subprocess.Popen[str], code: int = 0) -> str:
-    out, err = learning.communicate(timeout=120)
+    out, err = learning.communicate(timeout=200)
     assert learning.returncode == code, err
     return out + err
+
+
+def learn(cwd: Path, db: str, on: str = "") -> str:
+    """The same in this process, where nobody kills it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(SystemClock, "now", lambda _: datetime(2026, 11, 1, tzinfo=UTC))
+        done = run("learn", "logs", "--db", db, *(["--on", on] if on else []), cwd=cwd)
+    return done.stdout + done.stderr
 
 
 def stored(path: Path) -> dict[str, list[str]]:
@@ -94,7 +105,7 @@ def files_in(path: Path) -> int:
 
 
 def wait_for_runs(db: Path, learning: subprocess.Popen[str], runs: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
     while runs_in(db) < runs and learning.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
 
@@ -103,12 +114,12 @@ def wait_for_runs(db: Path, learning: subprocess.Popen[str], runs: int) -> None:
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fleet")
     write_logs(folder / "logs", RUNS)
-    ended(start(folder, "here.db"))
+    learn(folder, "here.db")
     return folder
 
 
 def test_processes_of_this_machine_learn_the_same(logs: Path) -> None:
-    said = ended(start(logs, "two.db", "local:2"))
+    said = learn(logs, "two.db", "local:2")
     assert stored(logs / "two.db") == stored(logs / "here.db")
     assert f"{RUNS} runs" in said
 
@@ -120,7 +131,7 @@ def test_who_is_killed_goes_on_where_it_was(logs: Path) -> None:
     learning.kill()
     learning.communicate()
     left = RUNS - files_in(logs / "killed.db")
-    said = ended(start(logs, "killed.db", "local:1"))
+    said = learn(logs, "killed.db", "local:1")
     assert stored(logs / "killed.db") == stored(logs / "here.db")
     assert left < RUNS
     known = RUNS - left

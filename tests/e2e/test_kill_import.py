@@ -10,24 +10,21 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.e2e.test_cli_command import run
+
+from ireneo.engine import imports
 
 MESSAGES = 1_000
+BATCH = 25
 COMMAND = (
-    "import sys; from ireneo.engine import imports; imports.BATCH = 25;"
+    "import sys; from ireneo.engine import imports; imports.BATCH = int(sys.argv.pop(1));"
     "from ireneo.faces.cli.main import run; sys.argv[0] = 'ireneo'; run()"
 )
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", COMMAND, *arguments]
+    command = [sys.executable, "-c", COMMAND, str(BATCH), *arguments]
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def said(*arguments: str, cwd: Path, ends: int = 0) -> str:
-    process = start(*arguments, cwd=cwd)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == ends, err.decode()
-    return out.decode()
 
 
 def log() -> bytes:
@@ -68,21 +65,25 @@ def dump(path: Path) -> tuple[list[object], list[object]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
-def test_an_import_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+def test_an_import_that_is_killed_is_finished_by_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(*arguments: str, ends: int = 0) -> str:
+        return run(*arguments, cwd=tmp_path, ends=ends).stdout
+
+    monkeypatch.setattr(imports, "BATCH", BATCH)
     (tmp_path / "log.jsonl").write_bytes(log())
     importing = start("import", "log.jsonl", "--db", "killed.db", cwd=tmp_path)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
     while count(tmp_path / "killed.db") < 100 and importing.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     importing.kill()
     importing.communicate()
     assert 100 <= count(tmp_path / "killed.db") < MESSAGES
     # Half a log is no session's path, and what is to be done about it is said.
-    assert json.loads(said("history", "s", "--db", "killed.db", "--json", cwd=tmp_path)) == []
-    assert "Import its log again" in said("doctor", "--db", "killed.db", "--json", cwd=tmp_path, ends=1)
-    told = said("import", "log.jsonl", "--db", "killed.db", cwd=tmp_path)
+    assert json.loads(said("history", "s", "--db", "killed.db", "--json")) == []
+    assert "Import its log again" in said("doctor", "--db", "killed.db", "--json", ends=1)
+    told = said("import", "log.jsonl", "--db", "killed.db")
     assert f"of {MESSAGES:,} messages" in told
     assert "1 session," in told
-    said("import", "log.jsonl", "--db", "whole.db", cwd=tmp_path)
+    said("import", "log.jsonl", "--db", "whole.db")
     assert dump(tmp_path / "killed.db") == dump(tmp_path / "whole.db")
-    assert "0 new" in said("import", "log.jsonl", "--db", "killed.db", cwd=tmp_path)
+    assert "0 new" in said("import", "log.jsonl", "--db", "killed.db")
