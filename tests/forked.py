@@ -64,7 +64,7 @@ class Run:
 
     def __init__(self, session: pytest.Session, number: int) -> None:
         """Of so many workers."""
-        # Made once, so that all workers put their folders there.
+        # Made once, so that all workers put theirs there.
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         self._session = session
         self._number = number
@@ -170,6 +170,10 @@ def _serve(session: pytest.Session, pipe: Connection) -> NoReturn:
     # What the forker does at its end is none of a fork's.
     atexit._clear()
     own_data_folder()
+    # Each has its own, since to make one in a folder of thousands takes long.
+    folders: Any = session.config._tmp_path_factory  # type: ignore[attr-defined]
+    folders._basetemp = folders.getbasetemp() / str(os.getpid())
+    folders._basetemp.mkdir()
     try:
         recorder = _become_silent(session.config)
         due = deque(pipe.recv())

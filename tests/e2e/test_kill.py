@@ -15,7 +15,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "kill_nine.py"
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 def test_what_was_acknowledged_survives_kill_nine() -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCHMARK), "--rounds", "3", "--json"], capture_output=True, text=True, timeout=240
+        [sys.executable, str(BENCHMARK), "--rounds", "3", "--json"], capture_output=True, text=True, timeout=280
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rounds = json.loads(done.stdout)

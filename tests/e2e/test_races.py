@@ -28,7 +28,7 @@ def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=280,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     runs = json.loads(done.stdout)

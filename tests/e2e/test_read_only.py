@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -14,6 +16,7 @@ from tests.property.verbs import READING, RUN, STORY, WRITING, furnish, memory_w
 from tests.unpermitted import need_permissions, run, start
 
 from ireneo.adapters.sqlite.opening import open_sqlite
+from ireneo.log.tree import SessionKey
 
 COMMANDS = """
 import contextlib, io, json, sys
@@ -139,12 +142,33 @@ def test_it_is_the_same_where_only_the_folder_or_only_the_file_is_closed(
     assert lies_there(folder) == before
 
 
+@cache
+def commander() -> subprocess.Popen[str]:
+    """A process that runs commands one after the other, since to start one for each takes long."""
+    return start(["-c", COMMANDS])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    if commander.cache_info().currsize:
+        commander().communicate(timeout=60)
+        commander.cache_clear()
+
+
 def commanded(*commands: Sequence[str]) -> list[tuple[int, str, str]]:
-    """What each command ends with, writes, and says is wrong: in one process, since to start one takes long."""
-    process = start(["-c", COMMANDS])
-    out, err = process.communicate("".join(f"{msgspec.json.encode(each).decode()}\n" for each in commands), 300)
-    assert process.returncode == 0, err
-    return [msgspec.json.decode(line, type=tuple[int, str, str]) for line in out.splitlines()]
+    """What each command ends with, writes, and says is wrong."""
+    process = commander()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    done = []
+    for each in commands:
+        process.stdin.write(f"{msgspec.json.encode(each).decode()}\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        assert line, process.stderr and process.stderr.read()
+        done.append(msgspec.json.decode(line, type=tuple[int, str, str]))
+    return done
 
 
 def told_by(path: Path, *commands: Sequence[str]) -> list[str]:
@@ -196,18 +220,13 @@ def test_a_context_says_when_it_is_asked_that_nothing_was_kept(furnished: Path, 
     assert "not kept" not in plain
 
 
-WITH_WAL = """
-import asyncio, os, sys
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.tree import SessionKey
-
-async def main():
-    store = await open_sqlite(sys.argv[1])
+async def leave_in_wal(folder: Path, free: Path) -> None:
+    """Copy the files of a database at `free` into a folder while they are open, as they lie there after a kill."""
+    store = await open_sqlite(free)
     await store.write(lambda tx: tx.sessions.create(SessionKey("mine", "only in the WAL"), None))
-    os._exit(0)  # The WAL stays beside the file, as after a kill.
-
-asyncio.run(main())
-"""
+    for each in free.parent.glob(f"{free.name}*"):
+        shutil.copy(each, folder)
+    await store.close()
 
 
 @pytest.mark.parametrize("shm", [True, False])
@@ -215,9 +234,9 @@ asyncio.run(main())
 def test_what_stands_only_in_a_wal_that_was_left_behind_is_seen(
     furnished: Path, folder: Path, *, shm: bool, file: int
 ) -> None:
-    path = folder / "memory.db"
-    shutil.copy(furnished, path)
-    assert run(["-c", WITH_WAL, str(path)]).returncode == 0
+    path, free = folder / "memory.db", folder.parent / "memory.db"
+    shutil.copy(furnished, free)
+    asyncio.run(leave_in_wal(folder, free))
     assert (folder / "memory.db-wal").stat().st_size > 0
     if not shm:
         (folder / "memory.db-shm").unlink()
