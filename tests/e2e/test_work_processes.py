@@ -27,7 +27,7 @@ from ireneo.log.message import Text
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9, and SIGTERM ends at once")
 
 SESSIONS = ("ferry", "mill", "quarry")
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 150.0
 
 
 @pytest.fixture
