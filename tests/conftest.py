@@ -9,7 +9,7 @@ from pathlib import Path
 
 import certifi
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.examples import times
 from tests.folders import OF_RUN, folder_of_run, left_behind, own_data_folder
@@ -21,7 +21,9 @@ gc.disable()
 BEGAN_THE_RUN = OF_RUN not in os.environ
 FOLDER = folder_of_run()
 
-settings.register_profile("ireneo", settings(), max_examples=times(30), deadline=None)
+# How fast examples are made says something of the machine.
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("ireneo", settings(), max_examples=times(30), deadline=None, suppress_health_check=SLOW)
 settings.load_profile("ireneo")
 
 own_data_folder()

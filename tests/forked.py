@@ -15,10 +15,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
+from _pytest.capture import FDCapture
 
 from tests.folders import own_data_folder
 
@@ -203,9 +205,11 @@ def _become_silent(config: pytest.Config) -> _Recorder:
     """Print nothing, capture into files of this process's own, and record instead."""
     plugins = config.pluginmanager
     capture: Any = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()
-    capture.start_global_capturing()
-    capture.suspend_global_capture()
+    for stream in (capture._global_capturing.out, capture._global_capturing.err):
+        if isinstance(stream, FDCapture):
+            # Under the object that there is, since what was imported may hold it as `sys.stderr`.
+            with TemporaryFile(buffering=0) as file:
+                os.dup2(file.fileno(), stream.tmpfile.fileno(), inheritable=False)
     printing: Any = plugins.unregister(name="terminalreporter")
     # Other plugins ask for what it writes on.
     plugins.register(SimpleNamespace(_tw=printing._tw), "terminalreporter")

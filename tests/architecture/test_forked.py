@@ -11,7 +11,7 @@ from tests.folders import OF_RUN
 
 ROOT = Path(__file__).parents[2]
 TESTS = """
-import os, signal, warnings
+import os, signal, subprocess, sys, warnings
 import pytest
 
 @pytest.mark.parametrize("number", range(20))
@@ -37,6 +37,12 @@ def test_captures(capfd):
     os.system("echo of its own")
     assert capfd.readouterr().out == "of its own\\n"
 
+STDERR = sys.stderr
+
+def test_writes_where_modules_write_that_keep_the_stream(capfd):
+    print("kept", file=STDERR)
+    assert subprocess.run([sys.executable, "-c", ""], stderr=STDERR).returncode == 0
+
 def test_is_skipped(): pytest.skip("no reason")
 """
 
@@ -54,6 +60,6 @@ def test_all_that_becomes_of_tests_is_told(tmp_path: Path) -> None:
     )
     said = done.stdout
     assert done.returncode == 1, done
-    assert " 2 failed, 23 passed, 1 skipped, 1 warning, 1 error in " in said, done
+    assert " 2 failed, 24 passed, 1 skipped, 1 warning, 1 error in " in said, done
     for each in ("Its process ended with SIGKILL.", "said on the way", "heard of", "no reason", "the end of what is"):
         assert each in said, done
