@@ -64,13 +64,6 @@ def test_a_failure_without_a_way_out_is_a_statistic() -> None:
     assert not worth_telling(seen)
 
 
-def test_what_was_found_out_is_told_where_it_was_confirmed_or_seen_twice() -> None:
-    found = observed(cue="<explained> ship: formats", text="When `ship` fails: “It needs `formats`.” (the agent).")
-    assert not worth_telling([found])
-    assert worth_telling([found, replace(found, session="two")])
-    assert worth_telling([replace(found, why="It needs `formats`.")])
-
-
 def test_a_demand_is_told_when_three_runs_met_it() -> None:
     said = observed(4, cue="<demanded> Give one action.", text="A reply is refused: “Give one action.”")
     assert not worth_telling([said, replace(said, session="two")])

@@ -36,7 +36,7 @@ from ireneo.lessons.lessons import (
     standing_of,
     without_remedies_told,
 )
-from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, REFUSED
+from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each, says_the_same
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import merged_rulings, reach, without_wishes_told
@@ -349,7 +349,7 @@ def section_of(lesson: Lesson) -> str:
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
-    if lesson.cue.startswith((EXPLAINED, DEMANDED)):
+    if lesson.cue.startswith(DEMANDED):
         return "Findings"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 

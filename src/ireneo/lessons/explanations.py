@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -39,7 +39,6 @@ _CODE = lazy_re(
     r"|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+(?![\w-])|:=|==|->|=>"
 )
 """Names in code: a sentence with one is about the work at hand."""
-TICKED = lazy_re(r"`([^`\n]{2,80})`")
 _CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
 _ACCIDENT = lazy_re(
     r"/tmp/|/var/|/Users/|/home/|/testbed|\b[0-9a-f]{7,40}\b|\b\d{6,}\b|#\d+|\b[Ll]ines? \d+|\bPR\b|https?://|[✅❌⚠]"
@@ -135,13 +134,6 @@ def speaks_of_code(said: str) -> bool:
     return bool(_CODE.search(SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
 
 
-def things_of(said: str, programs: Iterable[str] = ()) -> frozenset[str]:
-    """The flags, variables and `programs` (those that were run) that a sentence names."""
-    flags = {found.partition("=")[0] for found in _FLAG.findall(said)}
-    named = {each for each in programs if names_thing(said, each)}
-    return frozenset((*flags, *_VARIABLE.findall(said), *named))
-
-
 def names_thing(said: str, name: str) -> bool:
     """Whether a sentence contains `name` as a whole word."""
     at = said.find(name)
@@ -158,16 +150,6 @@ def shared_words(said: str, shown: str) -> frozenset[str]:
     common = topic(Words).stop
     told = {word for word in _CONTENT.findall(said.lower()) if word not in common}
     return frozenset(told & set(_CONTENT.findall(shown.lower())))
-
-
-def is_setting(thing: str) -> bool:
-    """Whether a name is that of a settings file."""
-    return bool(SETTING.fullmatch(thing))
-
-
-def is_variable(thing: str) -> bool:
-    """Whether a name is that of an environment variable, with or without its value."""
-    return bool(_VARIABLE.match(thing))
 
 
 def is_rule(said: str) -> bool:

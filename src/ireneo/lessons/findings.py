@@ -1,8 +1,8 @@
-"""Observe findings: explanations of the agent, demands of the environment, facts of a project, a log's own summary."""
+"""Observe findings: demands of the environment, facts of a project, a log's own summary."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -11,137 +11,24 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.words import sentences, terms
-from ireneo.lessons.explanations import (
-    TICKED,
-    Reason,
-    Said,
-    is_rule,
-    is_setting,
-    is_variable,
-    names_thing,
-    shared_words,
-    speaks_of_code,
-    things_of,
-)
-from ireneo.lessons.faults import CODES, FOUND_NOTHING, TIMED_OUT, WITHOUT_A_WORD
-from ireneo.lessons.naming import programs
+from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.observe import (
     DEMANDED,
-    EXPLAINED,
     MOST_SOURCES,
     Messages,
     cited_sources,
-    fails_with,
     is_supported,
     plain_name,
 )
 from ireneo.lessons.refusals import is_unknown
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import IN_SIGHT, LONGEST_SAID, SAID_AFTER, place_of, quote
+from ireneo.lessons.traps import IN_SIGHT
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.summaries.judge import is_order
 from ireneo.summaries.steps import CHANGES, is_environment
-
-WITHIN = 30
-MOST_THINGS = 2
-LONGEST_THING = 40
-_LINTER = lazy_re(r"\(([a-z]+)\)$")
-
-
-def findings(
-    material: RunMaterial, run: Sequence[TriedCall], said: Said, told: Collection[str] = ()
-) -> list[Observation]:
-    """Explanations near failures that were overcome: one claim for each flag, setting or program that they name.
-
-    Ways out that were already `told` with a trap are left out.
-    """
-    messages = {message.id: message for message in material.messages}
-    looks_only = programs().looks_only
-    called = {each.program for each in run if each.shell and each.program} - looks_only
-    out: dict[str, Observation] = {}
-    for place, failed in enumerate(run):
-        if not failed.faults or not failed.shell or failed.program in looks_only:
-            continue
-        if not failed.program or failed.faults[0] == FOUND_NOTHING:
-            continue
-        later = run[place + 1 : place + 1 + WITHIN]
-        again = next((each for each in later if each.program == failed.program and each.worked), None)
-        first = place_of(messages, failed)
-        if again is None or place_of(messages, again) - first > LONGEST_SAID:
-            continue
-        between = later[: later.index(again) + 1]
-        met = "\n".join((failed.step.command, *(fault.line for fault in failed.told)))
-        linters = {found[1] for fault in failed.faults if (found := _LINTER.search(fault))}
-        for each in said.between(first, place_of(messages, again) + SAID_AFTER):
-            if not each.firm or speaks_of_code(each.text) or not shared_words(each.text, met):
-                continue
-            named = things_of(each.text, called | linters)
-            things = {thing for thing in named if _is_new(thing, failed, between)}
-            things |= _settled(each.text, between) if is_rule(each.text) else set()
-            about = ({failed.program} | linters) & named if is_rule(each.text) else set()
-            if any(all(names_thing(way, thing) for thing in things) for way in told) and things:
-                continue  # It is part of the trap.
-            if things or about:
-                found_out = _finding(material, messages, failed, again, each, sorted(things or about), bool(things))
-                if found_out is not None:
-                    out.setdefault(found_out.cue, found_out)
-    return list(out.values())
-
-
-def _is_new(thing: str, failed: TriedCall, between: Sequence[TriedCall]) -> bool:
-    """Whether a call between failure and success contains `thing`, which the failed one did not."""
-    if names_thing(failed.step.command, thing):
-        return False
-    return any(each.worked and each.shell and names_thing(each.step.command, thing) for each in between)
-
-
-def _settled(said: str, between: Sequence[TriedCall]) -> frozenset[str]:
-    """The names in backticks that were added to a settings file, or as a variable to any file."""
-    named = frozenset(TICKED.findall(said))
-    out: set[str] = set()
-    for each in between:
-        action = each.step.action
-        if each.worked and action.kind in CHANGES and (named - out):
-            setting = is_setting(action.subject.rsplit("/", 1)[-1])
-            fresh = {
-                name for name in named if names_thing(action.added, name) and not names_thing(action.removed, name)
-            }
-            out |= fresh if setting else {name for name in fresh if is_variable(name)}
-    return frozenset(name for name in out if len(name) <= LONGEST_THING)
-
-
-def _finding(
-    material: RunMaterial,
-    messages: Messages,
-    failed: TriedCall,
-    again: TriedCall,
-    said: Reason,
-    things: Sequence[str],
-    confirmed: bool,
-) -> Observation | None:
-    text = f"When {fails_with(failed, failed.faults[0])}: {quote(said)}."
-    sources = cited_sources((said.message, *failed.step.sources, *again.step.sources), messages)
-    if not is_supported(text, sources, messages):
-        return None
-    return Observation(
-        cue=f"{EXPLAINED}{plain_name(failed.program)}: {plain_name(' '.join(things[:MOST_THINGS]))}",
-        category="failure",
-        session=material.session,
-        project=material.project,
-        at=failed.at,
-        held=1,
-        text=text,
-        task_type=failed.step.action.kind,
-        conditions={"tool": failed.tool, "program": failed.program},
-        why=said.text if confirmed else "",
-        sources=sources,
-        tokens=failed.tokens,
-        seconds=round(failed.seconds, 1),
-    )
-
 
 _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"

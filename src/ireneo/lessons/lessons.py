@@ -23,7 +23,6 @@ from ireneo.lessons.observe import (
     ASKED,
     DEMANDED,
     ENDS_IN,
-    EXPLAINED,
     GOT_OVER,
     PLACE,
     REFUSED,
@@ -256,8 +255,6 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if GOT_OVER in best.cue:
         # A way out has to help more often than not; once is enough where a reason is known.
         return held > vain and (held >= TWICE or _is_explained(best))
-    if best.cue.startswith(EXPLAINED):
-        return runs >= TWICE or bool(best.why)
     if is_statistic(best.cue):
         return False  # A failure without a way out helps nobody.
     proven = any(PROVEN in each.conditions for each in observations)

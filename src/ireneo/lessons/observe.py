@@ -2,7 +2,7 @@
 
 A cue names a claim by codes, without what is specific to one run. ``go test ⇒ <any>`` is an occasion: how often a
 program was run, and failed at all. ``go test ⇒ setup failed`` is a failure. ``go test ⇒ <any> → with:-tags`` is a trap
-with its way out, whatever the error was. ``<explained> go test: -tags`` is what the agent itself explained.
+with its way out, whatever the error was.
 """
 
 from __future__ import annotations
@@ -59,8 +59,6 @@ GOT_OVER = " → "
 ANY = "<any>"
 UNREAD = " <unread>"
 """Follows a tool for files in a cue, where the file had not been read before."""
-EXPLAINED = "<explained> "
-"""Prefix of the cues of claims in the agent's own words."""
 DEMANDED = "<demanded> "
 """Prefix of the cues of claims in the environment's own words."""
 ASKED = "<asked> "

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
-from ireneo.lessons.findings import demands, facts, findings, noted_claims
+from ireneo.lessons.findings import demands, facts, noted_claims
 from ireneo.lessons.floods import floods
 from ireneo.lessons.places import places
 from ireneo.lessons.rulings import rulings
@@ -30,17 +30,15 @@ from ireneo.summaries.steps import CHANGES
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
-    """The observations that follow from a run's calls: failures with their remedies, findings, demands, facts."""
+    """The observations that follow from a run's calls: failures with their remedies, demands, facts."""
     run = tried_calls(material)
     said = Said(material.messages)
     traps = failures(material, run, said)
-    told = {each.way_out for each in traps if each.way_out}
     if material.outcome == "bad":
         return [*traps, *demands(material, run)]
     return [
         *traps,
         *fixes_of_errors(material, {message.id: message for message in material.messages}, run),
-        *findings(material, run, said, told),
         *demands(material, run),
         *facts(material, run),
         *places(material, run, said),
