@@ -20,7 +20,7 @@ from ireneo.memories.cues import all_cues, and_words, clause_words, cues, no_nam
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
-from ireneo.memories.figures import WEEKDAY, figures
+from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     SHORT,
@@ -50,7 +50,6 @@ _TELLING_ENDING = 2
 """Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
-_WORK = ("employer", "job")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
@@ -290,8 +289,7 @@ class _FactReader:
                 statement, "failure" if cues(statement.language).failed.search(statement.text) else "procedural"
             )
             return
-        named = list(self._relatives(statement))
-        yield from named
+        yield from (named := list(self._relatives(statement)))
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
         if statement.language == "de" and (both := _german_and(statement.text)):
             slots = list(self._slots(replace(statement, text=both[0]), None))
@@ -301,16 +299,14 @@ class _FactReader:
                 return
         # "Maria quit Siemens and started at Airbus" says two things of one.
         first, more = and_also(statement.text, said) if said is not None else ("", "")
-        alone, also = replace(statement, text=first), replace(statement, text=more)
-        slots = list(self._slots(alone, predicate(first, self._named(statement)))) if more else []
-        if slots:
+        alone = replace(statement, text=first)
+        if slots := list(self._slots(alone, predicate(first, self._named(statement)))) if more else []:
             yield from slots
             yield from self._also(statement, more)
             return
         if more:
-            yield from self._slots(also, predicate(more, self._named(statement)))
-        slots = list(self._slots(statement, said))
-        called = {each.value for each in named}
+            yield from self._slots(replace(statement, text=more), predicate(more, self._named(statement)))
+        slots, called = list(self._slots(statement, said)), {each.value for each in named}
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots:
             return
@@ -562,8 +558,7 @@ class _FactReader:
         against: bool,
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none of a job that one has on one day of the week."""
-        days = [each for kind, each in figures(statement.text).items() if kind.startswith(WEEKDAY)]
-        if row.attribute in _WORK and len(days) == 1 and len(days[0]) == 1:
+        if row.attribute in ("employer", "job") and of_one_day(statement.text):
             return
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else self._values(raw, row, statement.language)

@@ -69,6 +69,12 @@ def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
     return units().get(unit, ""), figure["number"]
 
 
+def of_one_day(text: str) -> bool:
+    """Whether a text names one day of the week."""
+    days = [values for kind, values in figures(text).items() if kind.startswith(WEEKDAY)]
+    return len(days) == 1 and len(days[0]) == 1
+
+
 def is_when(kind: str, values: Set[str]) -> bool:
     """Whether figures are days or times: "Thursday", "at 3.15", "7 to 3"."""
     return kind.startswith(WEEKDAY) or kind == "clock" or (not kind and len(values) > 1)
