@@ -191,6 +191,11 @@ def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) ->
 _CHECKING = frozenset({"tests", "integration", "linter", "checks", "formatter"})
 
 
+def is_check(command: str) -> bool:
+    """Whether a command checks the work, and mends nothing."""
+    return any(what in _CHECKING - {"formatter"} and pattern.search(command) for what, pattern in _SERVES)
+
+
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """How a project is checked, if that is not obvious: by a script of its own, or after a failed attempt.
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
-from ireneo.lessons.findings import PASSES, RUN_BOTH
+from ireneo.lessons.findings import PASSES, RUN_BOTH, is_check
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -266,9 +266,12 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
 
 def _is_explained(seen: Observation) -> bool:
     """Whether a reason is known; of what is to be run first only one that speaks of it, or of the failure."""
-    if not seen.cue.partition(GOT_OVER)[2].startswith("first:"):
+    label = seen.cue.partition(GOT_OVER)[2]
+    if not label.startswith("first:"):
         return bool(seen.why)
-    return bool(stems_of(seen.why) & stems_of(seen.text.replace(seen.why, "")))
+    return not is_check(label.removeprefix("first:")) and bool(
+        stems_of(seen.why) & stems_of(seen.text.replace(seen.why, ""))
+    )
 
 
 def _is_copied(observations: Sequence[Observation]) -> bool:
