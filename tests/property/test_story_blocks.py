@@ -62,10 +62,10 @@ def _count(text: str) -> int:
 @given(_STORIES, st.integers(0, 600))
 def test_blocks_never_cost_more_than_the_room(said: list[tuple[str | None, str]], room: int) -> None:
     nodes = _nodes(_messages(said))
-    texts = tell_blocks(nodes, room, _count, said=[text for _, text in said[-2:]])
+    texts = tell_blocks(nodes, room, _count)
     assert len(texts) == len(nodes)
     assert _count("\n\n".join(filter(None, texts))) <= room
-    assert texts == tell_blocks(_nodes(_messages(said)), room, _count, said=[text for _, text in said[-2:]])
+    assert texts == tell_blocks(_nodes(_messages(said)), room, _count)
 
 
 @settings(max_examples=times(40), deadline=None)

@@ -47,12 +47,6 @@ def test_passages_stand_on_lines_of_their_own_and_names_follow_them() -> None:
     assert "The ferry came. Vera left." in written
 
 
-def test_what_is_said_already_is_not_named_again() -> None:
-    told = node(story()[:8], "The ferry came in late that night.", names=("Orsk", "Ilse"))
-    (text,) = tell_blocks([told], 200, words, said=["Where is Orsk's ship?"])
-    assert text.endswith("Names: Ilse")
-
-
 def test_a_name_stands_in_one_block_only() -> None:
     first = node(story()[:8], "The ferry came in late that night.", names=("Orsk",))
     second = node(story()[8:16], "The guards went home in the rain.", names=("Orsk",))

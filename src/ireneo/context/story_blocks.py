@@ -93,7 +93,6 @@ def tell_blocks(
     room: int,
     count: Count,
     *,
-    said: Sequence[str] = (),
     doubts: Mapping[SummaryId, str] | None = None,
     strategy: Strategy = TOLD_AS_STORY,
     players: Collection[str] = (),
@@ -101,11 +100,11 @@ def tell_blocks(
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
-    Names that stand in the texts `said` are worth less, and those of `players` (their key words) are in no list of
-    names, which takes `names_share` of a block at the most. `doubts` says of disputed nodes why they are. Where there
-    is not even room for the headers, the blocks that stand for the fewest messages are empty.
+    Names of `players` (their key words) are in no list of names, which takes `names_share` of a block at the most.
+    `doubts` says of disputed nodes why they are disputed. Where there is not even room for the headers, the blocks that
+    stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, said, doubts or {}, strategy, players, names_share)
+    telling = _Telling(nodes, room, count, doubts or {}, strategy, players, names_share)
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
@@ -122,7 +121,6 @@ class _Telling:
         nodes: Sequence[Summary],
         room: int,
         count: Count,
-        said: Sequence[str],
         doubts: Mapping[SummaryId, str],
         strategy: Strategy,
         players: Collection[str],
@@ -139,7 +137,7 @@ class _Telling:
         self.shown = self._with_header()
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._shares()
-        self.standing = Counter(_words_of(said))
+        self.standing: Counter[str] = Counter()
         self.told: set[str] = set()
         self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
         self.named = recapped_names(line for node in nodes for line in node.lines("story"))

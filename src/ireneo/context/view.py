@@ -307,7 +307,7 @@ def _apart(path: str, files: Collection[str]) -> str:
     return f"…/{path.split('/', min(shared, len(folders) - 1))[-1]}" if shared > FEWEST_SHARED else path
 
 
-def block_limit(summary: Summary, lines: Iterable[PricedLine] = ()) -> int:
+def block_limit(summary: Summary, lines: Iterable[PricedLine]) -> int:
     """Most tokens for the lines of a block; of a model's notes among its `lines` all that there are."""
     notes = sum(each.cost for each in lines if each.is_note)
     return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes + HEADINGS_TOKENS)

@@ -53,7 +53,7 @@ def keep_traps(tx: Transaction, space: str) -> None:
         tx.traps.keep(space, compile_traps(tx, space))
 
 
-def session_so_far(messages: Sequence[Message], session: str = "") -> SessionSoFar:
+def session_so_far(messages: Sequence[Message], session: str) -> SessionSoFar:
     """The state of a session, from its messages."""
     spoken = [each for each in messages if not each.erased][-LOOKED_BACK:]
     told: set[str] = set()

@@ -134,7 +134,7 @@ async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) 
         return []
     out = []
     with resources.spool() as spool:
-        for logged in sessions_of(log, _up_to(LARGEST, file), task.name, spool, file.label_of):
+        for logged in sessions_of(log, _lines_of(file), task.name, spool, file.label_of):
             cleaning = resources.cleaning(task.keep_secrets)
             source = f"{log.name}:{cleaning.text(task.name)}"
             follows = log.name in CONVERSATIONS
@@ -144,10 +144,11 @@ async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) 
     return out
 
 
-def _up_to(most: int, file: LogSource) -> Iterator[bytes]:
+def _lines_of(file: LogSource) -> Iterator[bytes]:
+    left = LARGEST
     for line in file.lines():
-        most -= len(line)
-        if most < 0:
+        left -= len(line)
+        if left < 0:
             raise BadInput("It is too large to be sent.")
         yield line
 

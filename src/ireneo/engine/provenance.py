@@ -137,7 +137,7 @@ def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Reco
 
 
 def update_staleness(
-    tx: Transaction, space: str, fallen: Iterable[MemoryId], drawn: Iterable[Record] = ()
+    tx: Transaction, space: str, fallen: Iterable[MemoryId], drawn: Iterable[Record]
 ) -> Sequence[Record]:
     """Update which memories are stale after their sources changed, transitively; return those that changed.
 

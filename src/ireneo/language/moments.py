@@ -33,7 +33,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     """Whether a word such as "since" is before the moment."""
 
 
-def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | None = None) -> list[Moment]:
+def moments(text: str, now: datetime, language: str, *, ahead: bool | None) -> list[Moment]:
     """Return the times in `text` that are relative to `now`, in order.
 
     `ahead` says whether a bare "in May" is in the future or in the past; if None it is the nearest one.
