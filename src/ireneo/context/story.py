@@ -202,7 +202,7 @@ class StoryTeller:
         """Cover adjacent `nodes` by one that is none of the canonical ones."""
         edits = (note.id for note in options.by_hand)
         name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
-        return self._joined.get(name, lambda: _over(nodes, options))
+        return self._joined.get(name, lambda: _joined_summary(nodes, options))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
         """What is open at the end of `nodes`, and how many gave way."""
@@ -359,14 +359,14 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         facts = "\n".join(canon_lines(options.canon, budget // 2, options.count))
         first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
-        return composed([*first, *_past(replace(story, nodes=(_everything(story, options),)), left, options, teller)])
+        return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
     before = _before(story, options, teller)
     left = budget - sum(each.tokens for each in before)
     past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
-    return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
+    return composed([_seen_by_character(each, options.policy.seen_by) for each in (*before, *past, *after)])
 
 
 def _before(story: Grown, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
@@ -400,15 +400,15 @@ def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> 
     return fill_slots(slots, room, options.statements) if slots else []
 
 
-def _everything(story: Grown, options: ContextOptions) -> Summary:
+def _whole_story(story: Grown, options: ContextOptions) -> Summary:
     """One summary of the whole path, for a budget that holds nothing else."""
     parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
     parts += [make_leaf(story.fresh, story.threads, options.policy)] if story.fresh else []
-    return _over(parts, options)
+    return _joined_summary(parts, options)
 
 
-def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     """Join adjacent summaries into one that is not canonical."""
     whole = with_edits(make_deeper(nodes, nodes, options.policy), options.by_hand)
     summarizer = f"{options.policy.summarizer}/whole"
@@ -495,7 +495,7 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     start = _live_start(fresh, costs, live_room, settings(options.policy).leaf_messages // STEPS)
     out: list[ContextItem] = []
     if start:
-        out.append(_open(fresh[:start], story.threads, room - live_room, options, teller))
+        out.append(_open_block(fresh[:start], story.threads, room - live_room, options, teller))
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
@@ -529,7 +529,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
     return next((edge for edge in fitting if after[edge] <= left), fitting[-1])
 
 
-def _open(
+def _open_block(
     messages: Sequence[Message], before: Sequence[Thread], room: int, options: ContextOptions, teller: StoryTeller
 ) -> ContextItem:
     leaf = teller.leaf(messages, before, options)
@@ -542,7 +542,7 @@ def _open(
     return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)
 
 
-def _seen(shown: ContextItem, character: str) -> ContextItem:
+def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:
     """In a character's own context, show her own words as the model's."""
     if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
         return shown

@@ -255,7 +255,7 @@ class ViewSlot:
     def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
         """Render it; `files` are the paths told in full so far, to which its own are added."""
         if isinstance(self.item, Summary):
-            text = _terse(render(self.item, choice, strategy, self._doubt), files)
+            text = _without_repetition(render(self.item, choice, strategy, self._doubt), files)
             shown = show_block(self.item, text, self.frame, count)
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
@@ -269,7 +269,7 @@ FEWEST_SHARED = 3
 """Two paths belong to one project if they share at least this many folders."""
 
 
-def _terse(text: str, files: set[str]) -> str:
+def _without_repetition(text: str, files: set[str]) -> str:
     """Shorten what a block's text repeats: paths, and where in a file code stands.
 
     A path is told in full once; another one of the same project from where they part. `files` are the paths told so
@@ -280,7 +280,7 @@ def _terse(text: str, files: set[str]) -> str:
     for line in text.split("\n"):
         if (found := _FILE.match(line)) is not None:
             path, place = found["path"], ""
-            lines.append(f"- {short_path(path) if path in files else _apart(path, files)}:")
+            lines.append(f"- {short_path(path) if path in files else _path_from_difference(path, files)}:")
             files.add(path)
         elif (found := _PLACED.match(line)) is not None:
             again = found["place"] is not None and found["place"] == place
@@ -292,7 +292,7 @@ def _terse(text: str, files: set[str]) -> str:
     return "\n".join(lines)
 
 
-def _apart(path: str, files: Collection[str]) -> str:
+def _path_from_difference(path: str, files: Collection[str]) -> str:
     """A path from where it parts from those in `files`."""
     folders = path.split("/")[:-1]
     shared = 0
@@ -541,7 +541,7 @@ def pin_block(
     missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
     chosen = _fitting(missing, options, room)
     if chosen:
-        lines = [HEADING, *(_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
+        lines = [HEADING, *(_pin_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
         if len(missing) > len(chosen):
             lines.append(f"({len(missing) - len(chosen)} more have no room here.)")
     elif missing and room >= WITH_COUNT:
@@ -601,7 +601,7 @@ def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[L
     """The strongest pins that fit, in path order."""
     used = options.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
-    costs = {id(pin): options.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    costs = {id(pin): options.statements.recount(_pin_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
     for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
         share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:
@@ -610,7 +610,7 @@ def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[L
     return sorted(chosen, key=lambda line: line.position)
 
 
-def _line(pin: Line, *, sources: bool) -> str:
+def _pin_line(pin: Line, *, sources: bool) -> str:
     words = " ".join(pin.text.split())
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
@@ -629,7 +629,7 @@ def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", 
 def pad_place(shown: Sequence[ContextItem]) -> int:
     """Index for the scratchpad: before the newest user message, else behind everything that is no plain message."""
     for place in reversed(range(len(shown))):
-        if _opens(shown[place]):
+        if _opens_turn(shown[place]):
             return place
     fixed = (place for place, each in enumerate(shown) if each.what != "message" or each.draft.role == "system")
     return max(fixed, default=-1) + 1
@@ -661,15 +661,15 @@ def bound_from(shown: Sequence[ContextItem], position: int, count: Count) -> lis
     if not position:
         return list(shown)
     places = enumerate(zip(shown, positions(shown), strict=True))
-    whole = next((place for place, (each, at) in places if at >= position and _opens(each)), len(shown))
-    return [*(_bare(each, count) for each in shown[:whole]), *shown[whole:]]
+    whole = next((place for place, (each, at) in places if at >= position and _opens_turn(each)), len(shown))
+    return [*(_without_thinking(each, count) for each in shown[:whole]), *shown[whole:]]
 
 
-def _opens(shown: ContextItem) -> bool:
+def _opens_turn(shown: ContextItem) -> bool:
     return shown.what in ("message", "masked") and opens_turn(shown.draft) and not shown.draft.joined
 
 
-def _bare(shown: ContextItem, count: Count) -> ContextItem:
+def _without_thinking(shown: ContextItem, count: Count) -> ContextItem:
     if not any(isinstance(part, Thinking) for part in shown.draft.parts):
         return shown
     draft = without_thinking(shown.draft)

@@ -53,7 +53,7 @@ def release(
 
     Releasing it again returns the existing release.
     """
-    found = _called(pins(tx, key, branch, policy, voice), name)
+    found = _pins_named(pins(tx, key, branch, policy, voice), name)
     if not found:
         if released := _released(tx, key, branch, name):
             return released
@@ -117,7 +117,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     return made
 
 
-def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
+def _pins_named(pins: Sequence[Pin], name: str) -> list[Pin]:
     words = _one_line(name)
     exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
     begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
@@ -290,7 +290,7 @@ def add_thread(
     """Write a thread of that kind, or with the kind ``canon`` a fact that always stands, at the branch's head."""
     if kind != "canon" and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
-    words = _words(text, MOST_OF_THREAD)
+    words = _checked_words(text, MOST_OF_THREAD)
     at, position = _place(tx, key, branch)
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
     sort: AnnotationKind = "canon" if kind == "canon" else "thread"
@@ -330,8 +330,8 @@ def edit_thread(
     """Put a thread or a fact that stands in other words; what is left out stays as it is."""
     if kind and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
-    meant = _meant(list_threads(tx, key, branch, policy, voice), id)
-    words = _words(text, MOST_OF_THREAD) if text.strip() else meant.text
+    meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
+    words = _checked_words(text, MOST_OF_THREAD) if text.strip() else meant.text
     at, position = _place(tx, key, branch)
     before = [each for each in tx.annotations.on_path(key, at or None) if each.kind == "wording"]
     number = 1 + max((each.number for each in before if each.about == meant.id), default=0)
@@ -348,14 +348,14 @@ def edit_thread(
         number=number,
     )
     tx.annotations.put(key, [note])
-    return _meant(list_threads(tx, key, branch, policy, voice), meant.id)
+    return _thread_named(list_threads(tx, key, branch, policy, voice), meant.id)
 
 
 def resolve_thread(
     tx: Transaction, key: SessionKey, branch: str, id: str, how: str, policy: Policy, voice: Voice
 ) -> StoryThread:
     """Say that a thread has come to its end, or that a fact holds no longer: it is shown no more from here on."""
-    meant = _meant(list_threads(tx, key, branch, policy, voice), id)
+    meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
     made = _note(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
     return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)
 
@@ -371,7 +371,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
             f"{summary.id} is a block of an agent's work, which is not written by hand; say what is wrong with it "
             "(`dispute`), or take notes."
         )
-    words = _words(text, MOST_CHARACTERS)
+    words = _checked_words(text, MOST_CHARACTERS)
     notes = tuple(tx.annotations.on_path(key, summary.last))
     disputes = tuple(note.id for note in notes if note.kind == "dispute" and note.about == summary.stretch)
     whose = seen_by(summary.summarizer) or ""
@@ -399,7 +399,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
     return note
 
 
-def _words(text: str, most: int) -> str:
+def _checked_words(text: str, most: int) -> str:
     words = _one_line(text)
     if not words:
         raise BadInput("There is nothing to write; give the words that are to stand.")
@@ -408,7 +408,7 @@ def _words(text: str, most: int) -> str:
     return words
 
 
-def _meant(threads: Sequence[StoryThread], id: str) -> StoryThread:
+def _thread_named(threads: Sequence[StoryThread], id: str) -> StoryThread:
     """The thread with that id, or the only one whose id or words begin so."""
     name = _one_line(id)
     found = [each for each in threads if name in (each.id, each.text)]

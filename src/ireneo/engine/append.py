@@ -94,7 +94,7 @@ def append(
 
     def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
         found = chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
-        return found if now is None else _dated(found, now)
+        return found if now is None else _with_times(found, now)
 
     settled = NewDrafts(drafts=())
     messages: list[Message] = []
@@ -168,7 +168,7 @@ def append_given(
     return appended, source
 
 
-def _dated(messages: Sequence[Message], now: datetime) -> list[Message]:
+def _with_times(messages: Sequence[Message], now: datetime) -> list[Message]:
     """Give each message a time: its own, that of the message before, or `now` for turns behind the last known time."""
     last = max((number for number, each in enumerate(messages) if each.draft.at), default=-1)
     known = next((each.draft.at for each in messages if each.draft.at), now)
@@ -200,11 +200,15 @@ def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
 def _may_be_shown(drafts: Sequence[DraftVariants]) -> bool:
     """Whether the list may contain a part of a context: a tag or a mark of ours."""
     return any(
-        tag in words for each in drafts for part in each.drafts[0].parts for words in _words(part) for tag in _OURS
+        tag in words
+        for each in drafts
+        for part in each.drafts[0].parts
+        for words in _searched_texts(part)
+        for tag in _OURS
     )
 
 
-def _words(part: Part) -> Iterable[str]:
+def _searched_texts(part: Part) -> Iterable[str]:
     match part:
         case Text(text=text) | Result(text=text):
             return (text,)

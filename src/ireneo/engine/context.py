@@ -155,7 +155,7 @@ class NotedTexts:
         if not written:
             return block, final
         sections = rolled_up(block, parts)
-        return self._keep(replace(block, sections=tuple(sections), writing=_unpaid(written)), final=final)
+        return self._keep(replace(block, sections=tuple(sections), writing=_rolled_up_writing(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
         """A block's text, from notes that were taken before the block, or for a longer block that begins with it."""
@@ -180,7 +180,7 @@ class NotedTexts:
             if begin <= line.position <= block.last_position
         ]
         sections = noted(block, lines, is_known)
-        text = replace(block, sections=tuple(sections), writing=_unpaid(written))
+        text = replace(block, sections=tuple(sections), writing=_rolled_up_writing(written))
         whole = all(is_known(place) for place in range(block.first_position, block.last_position + 1))
         return self._keep(text, final=whole)
 
@@ -207,7 +207,7 @@ class NotedTexts:
         return text, True
 
 
-def _unpaid(written: Sequence[Writing]) -> Writing:
+def _rolled_up_writing(written: Sequence[Writing]) -> Writing:
     """The `Writing` of a text that was rolled up from written ones without asking a model."""
     first, last = min(each.seen_first for each in written), max(each.seen_last for each in written)
     return replace(
@@ -582,7 +582,7 @@ def _cut(
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
-            wanted = _wanted(tx, key, head, options) if story.lacks_overview else None
+            wanted = _wanted_overview(tx, key, head, options) if story.lacks_overview else None
             if options.bearings is not None and options.bearings.lacking:
                 # What was told without them is told again once they are known.
                 cache.teller.clear()
@@ -597,7 +597,7 @@ def _cut(
         return _Cut(context=made, made=[*work.made, *reader.rolled_up], mark=new, erased=erased)
 
 
-def _wanted(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
+def _wanted_overview(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
     """The mark by which `work` learns that contexts of about this budget lack an overview; None where it knows."""
     for mark in tx.rebuilds.of_session(key):
         if mark.summarizer == options.policy.summarizer and is_near(mark.budget_tokens, options.budget):

@@ -93,19 +93,23 @@ def shortened(draft: Draft) -> Draft:
 
 def _shortened(part: Part) -> Part:
     if isinstance(part, Text):
-        return replace(part, text=_ends(part.text))
+        return replace(part, text=_head_and_tail(part.text))
     if isinstance(part, Result):
-        parts = tuple(replace(each, text=_ends(each.text)) if isinstance(each, Text) else each for each in part.parts)
+        parts = tuple(
+            replace(each, text=_head_and_tail(each.text)) if isinstance(each, Text) else each for each in part.parts
+        )
         return replace(part, parts=parts)
     if isinstance(part, Call):
         if isinstance(part.arguments, str):
-            return replace(part, arguments=_ends(part.arguments))
-        given = {name: _ends(value) if isinstance(value, str) else value for name, value in part.arguments.items()}
+            return replace(part, arguments=_head_and_tail(part.arguments))
+        given = {
+            name: _head_and_tail(value) if isinstance(value, str) else value for name, value in part.arguments.items()
+        }
         return replace(part, arguments=given)
     return part
 
 
-def _ends(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     half = MOST_RESULT // 2
     return text if len(text) <= MOST_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
 

@@ -116,7 +116,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
         kind=asked.kind,
         subject=asked.subject,
         projects=None if opened is None else tuple(sorted(opened)),
-        after=_place(asked.after) if asked.after else None,
+        after=_parse_cursor(asked.after) if asked.after else None,
     )
     found: list[Record] = []
     while len(found) <= asked.limit:
@@ -144,7 +144,7 @@ def _cursor(record: Record) -> str:
     return f"{record.at.astimezone(UTC).isoformat()} {record.id}"
 
 
-def _place(after: str) -> tuple[datetime, MemoryId]:
+def _parse_cursor(after: str) -> tuple[datetime, MemoryId]:
     at, _, id = after.partition(" ")
     try:
         return datetime.fromisoformat(at), MemoryId(id)
@@ -247,7 +247,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         details["signature"] = record.signature
     # What holds over time holds so from now on; what happened, happened when it did.
     details["at"] = edit.at or (now if record.periods else record.at)
-    word = replace(memory_draft(text, details, now), messages=_shown(record))
+    word = replace(memory_draft(text, details, now), messages=_source_messages(record))
     done = settle_drafts(tx, space, per_project(tx, space, record, word), judged=True)[-1].record
     if done.id == record.id:
         change = MemoryChange(at=now, origin=origin, text=record.text)
@@ -261,7 +261,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     return done
 
 
-def _shown(record: Record) -> tuple[MessageId, ...]:
+def _source_messages(record: Record) -> tuple[MessageId, ...]:
     named = (name for piece in supporting(record) for name in piece.messages)
     return tuple(dict.fromkeys(named))[-MOST_SOURCES:]
 

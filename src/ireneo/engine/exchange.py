@@ -200,7 +200,7 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
 def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
     """Store one entry."""
     told = entry.record
-    known = _known(tx, space, told.id)
+    known = _stored_memory(tx, space, told.id)
     if is_reworded(entry, known):
         return _store_edited(tx, space, entry, known, now)
     if not told.evidence:
@@ -242,13 +242,13 @@ def _store_edited(tx: Transaction, space: str, entry: MemoryEntry, known: Record
         # Its signature or value identifies it: it is the same memory in other words.
         tx.memories.put(space, [replace(done.record, text=word.text)])
         return "edited"
-    old = _known(tx, space, known.id)
+    old = _stored_memory(tx, space, known.id)
     if old is not None and old.state == "active":
         settle_drafts(tx, space, per_project(tx, space, old, against(old, now)))
     return "edited"
 
 
-def _known(tx: Transaction, space: str, id: str) -> Record | None:
+def _stored_memory(tx: Transaction, space: str, id: str) -> Record | None:
     found = tx.memories.get(space, [id]) if id else ()
     return next((each for each in found if each.id == id), None)
 
@@ -269,7 +269,7 @@ def _file_state(tx: Transaction, space: str, data: bytes, held: bytes | None, no
     entry = read_markdown(held, now)
     if isinstance(entry, UnreadableEntry):
         return "edited"
-    known = _known(tx, space, entry.record.id)
+    known = _stored_memory(tx, space, entry.record.id)
     if not is_reworded(entry, known):
         return "changed"
     word = word_of(entry, known, now)

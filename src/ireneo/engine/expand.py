@@ -205,10 +205,10 @@ async def lookup(
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
         who = character_asked(tx, space, None, viewpoint) if viewpoint else ""
         if id[:2] in NOTES and not who:
-            return _note(tx, space, keys, id)
+            return _note_named(tx, space, keys, id)
         record, key, found = None, None, id
         if id.startswith(SUMMARY):
-            key = _place(tx, space, keys, id)
+            key = _session_of_summary(tx, space, keys, id)
         elif id:
             record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
@@ -236,7 +236,7 @@ async def lookup(
         bare = await resources.store.read(find_bare)
         if len(bare) == 1:
             return bare[0]
-        raise NotFound(_nothing(id, space))
+        raise NotFound(_not_found_text(id, space))
     run = begun[only_match(id, begun, "session", least=1)]
     diary = await read_diary(resources.store, run, MAIN, resources.count, resources.drawing())
     return LookupResult(session=run.session, diary=diary)
@@ -264,7 +264,7 @@ async def dispute_id(
     await place_all(resources.store, space, project)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
-        key = await resources.store.read(lambda tx: _place(tx, space, _sessions(tx, space, project), id))
+        key = await resources.store.read(lambda tx: _session_of_summary(tx, space, _sessions(tx, space, project), id))
         return await resources.store.write(noting.dispute, key, id, reason, claim)
     if claim:
         raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
@@ -308,14 +308,14 @@ def _seen(tx: Transaction, space: str, record: Record, project: str | None, view
     return seen
 
 
-def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
+def _session_of_summary(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
     """The session of the summary that `id` names."""
     found: dict[str, SessionKey] = {}
     for key in keys if id else ():
         for summary in tx.summaries.find(key, id):
             found.setdefault(summary.id, key)
     if not found:
-        raise SummaryNotFound(_nothing(id, space))
+        raise SummaryNotFound(_not_found_text(id, space))
     return found[only_match(id, found, "summary")]
 
 
@@ -338,18 +338,18 @@ def _memory_or_message(
     return memories.get(MemoryId(named)), said.get(named), named
 
 
-def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
+def _note_named(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
     found: dict[str, LookupResult] = {}
     for key in keys:
         for note in all_annotations(tx, key):
             if note.id.startswith(id):
                 found.setdefault(note.id, LookupResult(session=key.session, note=note))
     if not found:
-        raise NotFound(_nothing(id, space))
+        raise NotFound(_not_found_text(id, space))
     return found[only_match(id, found, NOTES[id[:2]])]
 
 
-def _nothing(id: str, space: str) -> str:
+def _not_found_text(id: str, space: str) -> str:
     return (
         f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
         "A context and a brief show ids; `sessions` lists those of sessions."

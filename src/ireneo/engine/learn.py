@@ -189,7 +189,7 @@ def still_on_path(tx: Transaction, key: SessionKey, head: Head, before: Iterable
     Rules do not repeat them, so that learning without a model would lose them.
     """
     told = [each for each in before if each.cue.startswith(MODEL)]
-    return [each for each in told if _stand(tx, key, head, (*each.sources, *each.against))]
+    return [each for each in told if _are_on_path(tx, key, head, (*each.sources, *each.against))]
 
 
 def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
@@ -201,7 +201,7 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
         if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
             continue
         seen = tx.runs.observations(space, [record.cue])
-        left = _in_line(record, session, {each.session: each for each in seen})
+        left = _with_evidence_shown_now(record, session, {each.session: each for each in seen})
         if left is None:
             gone.append(record)
         elif left != record:
@@ -212,7 +212,7 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     remove_memories(tx, space, gone, changed)
 
 
-def _stand(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:
+def _are_on_path(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:
     for message in tx.log.find(key, list(sources)):
         on_path = message.position <= head.position and not message.erased
         there = tx.log.path(key, head.id, message.position, message.position) if on_path else ()
@@ -225,7 +225,7 @@ def _is_of(piece: Evidence, session: str) -> bool:
     return piece.origin == "run" and piece.session == session
 
 
-def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
+def _with_evidence_shown_now(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
     """The lesson with the evidence that the run gives now; None where none is left."""
     seen = None if is_statistic(record.cue) else observed.get(session)
     now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
@@ -258,11 +258,11 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
     best = best_worded(list(observed.values()))
     if best is None or is_kept(record) or not speaking <= observed.keys():
         return record
-    words = {text for each in observed.values() for text in (_text(each), limited(each.text, each.limits))}
-    return record if record.text in words else replace(record, text=_text(best))
+    words = {text for each in observed.values() for text in (_wording(each), limited(each.text, each.limits))}
+    return record if record.text in words else replace(record, text=_wording(best))
 
 
-def _text(seen: Observation) -> str:
+def _wording(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 

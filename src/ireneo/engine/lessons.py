@@ -284,9 +284,9 @@ async def review(
         if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
             # The same lesson in other words goes with it, or it would take its place.
             instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"
-            twins = [_word(each, now, drop=instead) for each in _twins(tx, space, record)]
+            twins = [_verdict_draft(each, now, drop=instead) for each in _twins(tx, space, record)]
             settle_drafts(tx, space, twins, judged=True)
-        word = _word(record, now, drop=why if verdict == "drop" else "")
+        word = _verdict_draft(record, now, drop=why if verdict == "drop" else "")
         (done,) = settle_drafts(tx, space, [word], judged=True)
         settled = done.record
         if verdict == "edit" and words != settled.text:
@@ -297,7 +297,7 @@ async def review(
     return await resources.store.write(settle)
 
 
-def _word(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
+def _verdict_draft(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
     """The user's verdict as evidence: that the lesson is to stay, or why it is to go."""
     firsts = (piece.messages[0] for piece in supporting(record) if piece.messages)
     shown = tuple(dict.fromkeys(firsts))[-MOST_MESSAGES:]

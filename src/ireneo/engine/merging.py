@@ -87,7 +87,7 @@ async def merge_lessons(resources: Resources, space: str, learned: Sequence[Lear
             if lease is None:
                 return done
             try:
-                plans, usage = await _asked(model, batch)
+                plans, usage = await _proposed_merges(model, batch)
             except ModelError as error:
                 _LOG.warning("%s The lessons stay as they are.", error)
                 return replace(done, failed=str(error))
@@ -146,7 +146,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
-async def _asked(model: LanguageModel, batch: Sequence[Record]) -> tuple[list[_Merge], Usage]:
+async def _proposed_merges(model: LanguageModel, batch: Sequence[Record]) -> tuple[list[_Merge], Usage]:
     """The merges that a model proposes, as far as they are valid."""
     answer = await model.ask(await asyncio.to_thread(_prompt, batch), MergeReply)
     return await asyncio.to_thread(_planned, answer.value, batch), answer.usage
@@ -158,13 +158,13 @@ def _prompt(batch: Sequence[Record]) -> Prompt:
 
 
 def _shown(record: Record) -> str:
-    last = _last(record)
+    last = _last_shown(record)
     runs = f"{len(record.sessions)} runs" if len(record.sessions) > 1 else "1 run"
     seen = f"{runs}, last {day(last)}" if last else runs
     return f"({seen}) {neutralise(record.text, ('</lessons>',))}"
 
 
-def _last(record: Record) -> datetime | None:
+def _last_shown(record: Record) -> datetime | None:
     """The time when a run showed it last; None without times in the logs."""
     return max((piece.when for piece in supporting(record) if piece.when), default=None)
 
@@ -207,7 +207,7 @@ def _rank(record: Record) -> tuple[object, ...]:
 
 def _is_overtaken(record: Record, by: Record) -> bool:
     """Whether a later lesson may replace it: a ruling only by a ruling, a lesson by rules never."""
-    before, after = _last(record), _last(by)
+    before, after = _last_shown(record), _last_shown(by)
     later = before is not None and after is not None and before < after
     return (
         record.cue.startswith(MODEL)

@@ -449,7 +449,7 @@ def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
         return []
     at = fact.at or piece.at
     over = [
-        replace(piece, at=max(at, each.at), against=True, why=fact.quote, **_called(each), kind=each.kind)
+        replace(piece, at=max(at, each.at), against=True, why=fact.quote, **_identity_of(each), kind=each.kind)
         for each in read.ended
     ]
     return [*over, own_draft(fact, piece)]
@@ -480,7 +480,7 @@ def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
     )
 
 
-def _called(record: Record) -> dict[str, str]:
+def _identity_of(record: Record) -> dict[str, str]:
     """The text of a memory and the fields that identify it."""
     return {name: getattr(record, name) for name in ("text", *NAMES)}
 

@@ -352,13 +352,13 @@ def used(
             helped=each.helped + (helped is True),
             harmed=each.harmed + (helped is False),
         )
-        for each in _found(tx, space, ids)
+        for each in _memories_named(tx, space, ids)
     ]
     tx.memories.put(space, found)
     return found
 
 
-def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
+def _memories_named(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
         there = memory_named(tx, space, name)
@@ -561,7 +561,7 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
 
     It counts as a use, so that they do not fade again at once.
     """
-    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in _found(tx, space, ids)]
+    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in _memories_named(tx, space, ids)]
     tx.memories.put(space, out)
     return used(tx, resources, space, [each.id for each in out])
 

@@ -170,11 +170,11 @@ def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
         spoken
         for message in as_said(messages)
         if message.draft.origin != "summary" or is_own_block(message.draft)
-        for spoken in _of_message(message, character)
+        for spoken in _speeches_of(message, character)
     ]
 
 
-def _of_message(message: Message, character: str) -> Iterator[Spoken]:
+def _speeches_of(message: Message, character: str) -> Iterator[Spoken]:
     # What is not said of one part holds for the whole message.
     told = next((part.present for part in message.parts if isinstance(part, Text) and part.present is not None), None)
     speaks = next((part.author for part in message.parts if isinstance(part, Text) and part.author), None)
@@ -200,7 +200,7 @@ def passages(
         for part in parts
         for section in part.sections
         for line in section.lines
-        if (text := _of_line(line))
+        if (text := _line_text(line))
     ]
     for part in parts:
         for thread in part.threads.opened:
@@ -214,7 +214,7 @@ def passages(
     return out
 
 
-def _of_line(line: Line) -> str:
+def _line_text(line: Line) -> str:
     return "\n".join(filter(None, (line.subject, line.text, ", ".join(mention.name for mention in line.names))))
 
 

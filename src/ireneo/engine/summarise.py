@@ -84,7 +84,7 @@ def due_texts(
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     failing = tx.leases.of_session(key)
     hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
-    resting = {lease.work for lease in failing if _rests(lease, now)}
+    resting = {lease.work for lease in failing if _is_waiting(lease, now)}
     summarizer = options.policy.summarizer
     missing: list[_Missing] = []
     depth = 1
@@ -113,7 +113,7 @@ def due_texts(
         if name not in resting:
             together: Sequence[Summary] = [summary]
             if each.depth == 1 and name not in {lease.work for lease in failing if lease.failures}:
-                together = _together(tx, key, missing[number:], options)
+                together = _leaves_asked_together(tx, key, missing[number:], options)
             ready.append(stretch_of(together, options, voice))
         if each.depth == 1 and name not in hopeless:
             waits_for = span.last_position
@@ -164,7 +164,7 @@ def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voi
     )
 
 
-def _together(
+def _leaves_asked_together(
     tx: Transaction, key: SessionKey, missing: Sequence[_Missing], options: ContextOptions
 ) -> Sequence[Summary]:
     """The leaves from the first of `missing` on that one question asks for, and the deeper summaries over these alone.
@@ -192,7 +192,7 @@ def _together(
     return [*leaves, *deep]
 
 
-def _rests(lease: Lease, now: datetime) -> bool:
+def _is_waiting(lease: Lease, now: datetime) -> bool:
     """Whether the work failed and waits for its next try; a wait of a day or more comes from a wrong clock."""
     return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
@@ -295,7 +295,7 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
                 break
     if failed and not written:
         raise failed
-    return _all_of(list(written.values()), () if failed is None else (str(failed),))
+    return _joined_result(list(written.values()), () if failed is None else (str(failed),))
 
 
 async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[AnyStoryReply]]:
@@ -310,7 +310,7 @@ async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> 
     return out
 
 
-def _all_of(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
+def _joined_result(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
     """What came of several texts as one result."""
     writings = [each.writing for each in written]
     verdicts = [each.verdict for each in written]
@@ -396,10 +396,10 @@ def _story_sources(
     first = summary.first_position
     if story.running and summary.sources:
         (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
-        return _heard(tx, key, summary, before.last_position + 1, options.policy), [before]
+        return _messages_heard(tx, key, summary, before.last_position + 1, options.policy), [before]
     if _is_from_messages(summary, options):
-        return _heard(tx, key, summary, first, options.policy), ()
-    path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
+        return _messages_heard(tx, key, summary, first, options.policy), ()
+    path = StoryPath(StoredReader(tx, key, _head_at_end(tx, key, summary), options, voice), options.policy)
     told = path.under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
@@ -418,13 +418,13 @@ def _before(
     return best_texts(tx, key, row, options, voice, None), best_texts(tx, key, leaves, options, voice, None)
 
 
-def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
+def _messages_heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
     messages = tx.log.path(key, summary.last, first, summary.last_position)
     character = policy.seen_by
     return [each for each in messages if not character or heard_by(each.draft, character)]
 
 
-def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
+def _head_at_end(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
     place = summary.last_position
     return head_of((tx.log.path(key, summary.last, place, place))[0])
 

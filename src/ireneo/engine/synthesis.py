@@ -105,12 +105,12 @@ async def synthesise(
     witness = Witness(material, shown, _told_of(material, entries, shown))
     answer = await model.ask(prompt, LessonsReply)
     usage = [answer.usage]
-    held = await asyncio.to_thread(_held, answer.value.lessons, witness)
+    held = await asyncio.to_thread(_verified, answer.value.lessons, witness)
     if wrong := [(said, taught) for said, taught in held if taught.observation is None]:
         asked = await asyncio.to_thread(_repair_prompt, wrong, witness, count)
         again = await model.ask(asked, LessonsReply)
         usage.append(again.usage)
-        repaired = await asyncio.to_thread(_held, again.value.lessons[: len(wrong)], witness)
+        repaired = await asyncio.to_thread(_verified, again.value.lessons[: len(wrong)], witness)
         held = [*(each for each in held if each[1].observation is not None), *repaired]
     kept, refused = _chosen(held)
     kept += await asyncio.to_thread(_again, answer.value, told, witness)
@@ -231,7 +231,7 @@ def _cut(text: str, most: int, name: str, count: Count) -> str:
     return neutralise(cut.text() if cut else text, _FENCES)
 
 
-def _held(lessons: Sequence[LessonSaid], witness: Witness) -> list[tuple[LessonSaid, Taught]]:
+def _verified(lessons: Sequence[LessonSaid], witness: Witness) -> list[tuple[LessonSaid, Taught]]:
     return [(each, hold(each, witness)) for each in lessons]
 
 
@@ -438,7 +438,7 @@ def hold(said: LessonSaid, witness: Witness) -> Taught:
     if first:
         return Taught(complaints=(first,))
     left = strike(said.lesson, witness.grounds)
-    text = _told(left.text, why, whose)
+    text = _with_reason(left.text, why, whose)
     limits = strike(limits_of(said), witness.grounds).text
     limits = "" if _orders_fault(limits, witness) else limits
     if left.complaints and _opening(left.text) != _opening(said.lesson):
@@ -512,7 +512,7 @@ def limits_of(said: LessonSaid) -> str:
     return f"{when}." if when.lower().startswith(("not ", "it does not")) else f"It does not apply: {when}."
 
 
-def _told(lesson: str, why: str, whose: str) -> str:
+def _with_reason(lesson: str, why: str, whose: str) -> str:
     """The text of a lesson with its quoted reason."""
     said = lesson.strip()
     if not why or why.casefold().rstrip(".") in said.casefold():

@@ -177,7 +177,7 @@ class _PathSplitter:
         at = -1
         while (found := self._next(parent, at, head)) is not None:
             parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
-        fork = _at(self._tx, self._key, head, at) if at >= 0 else None
+        fork = _message_at(self._tx, self._key, head, at) if at >= 0 else None
         path = TreePath(
             name=name,
             head=head,
@@ -195,9 +195,9 @@ class _PathSplitter:
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
-        mine = _at(self._tx, self._key, head, at + 1)
+        mine = _message_at(self._tx, self._key, head, at + 1)
         for rival in rivals:
-            if _at(self._tx, self._key, self.paths[rival].head, at + 1).id == mine.id:
+            if _message_at(self._tx, self._key, self.paths[rival].head, at + 1).id == mine.id:
                 return rival
         return None
 
@@ -209,7 +209,7 @@ def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: i
     while low < high:
         # Most often one path begins the other, or leaves it near its end.
         probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
-        if _at(tx, key, one, probe).id == _at(tx, key, other, probe).id:
+        if _message_at(tx, key, one, probe).id == _message_at(tx, key, other, probe).id:
             low = probe
         else:
             high = probe - 1
@@ -217,7 +217,7 @@ def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: i
     return low
 
 
-def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
+def _message_at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
     (message,) = tx.log.path(key, head.id, position, position)
     return message
 

@@ -87,7 +87,7 @@ def _episode(
         sources += shown
     failed = given_up or _last_run(done) is not None
     changed = any(step.action.kind in CHANGES for step in done)
-    at = _time(turn.messages)
+    at = _last_time(turn.messages)
     messages = tuple(dict.fromkeys((*sources, last.id)))
     return _agent_memory(text, turn.session, messages, at=at, recorded=recorded, weight=changed + failed)
 
@@ -149,7 +149,7 @@ def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, 
 
 
 def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:
-    at = _time([message for message in turn.messages if message.position <= line.position])
+    at = _last_time([message for message in turn.messages if message.position <= line.position])
     return MemoryDraft(
         text=clip(line.text, MOST_CHARACTERS),
         kind="failure",
@@ -157,21 +157,21 @@ def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDr
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
-        signature=signature(_approach(line, step), error_signature(step.output) if step.failed else ""),
+        signature=signature(_approach_signature(line, step), error_signature(step.output) if step.failed else ""),
         conditions={"tool": step.call.name, **turn.place},
         session=turn.session,
         messages=tuple(dict.fromkeys(line.sources)),
     )
 
 
-def _approach(line: Line, step: Step) -> str:
+def _approach_signature(line: Line, step: Step) -> str:
     """The signature of what was tried: the failed call, or the reverted change."""
     if step.failed:
         return action_signature(step.call.name, step.call.arguments)
     return action_signature("change", {"file": line.subject.removeprefix(UNDONE)})
 
 
-def _time(messages: Sequence[Message]) -> datetime | None:
+def _last_time(messages: Sequence[Message]) -> datetime | None:
     """The last known time of these messages."""
     return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)
 

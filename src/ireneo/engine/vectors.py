@@ -142,10 +142,10 @@ class HeldVectors:
                     f"The vectors of {embedder} can't be compared: {wrong}. Give it another name, and make them anew."
                 ) from wrong
         with self._guard:
-            self._let_go(key)
+            self._drop_oldest(key)
         return found
 
-    def _let_go(self, used: _Key) -> None:
+    def _drop_oldest(self, used: _Key) -> None:
         """Drop the least recently used spaces until all others fit."""
         for key in list(self._held):
             if self.size_bytes <= self._most_bytes:

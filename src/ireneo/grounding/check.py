@@ -433,7 +433,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     """
     # A sentence that begins with a speaker's label could be taken for their words.
     text = _named_user(" ".join(statement.split()))
-    whole = _of_statement(text, grounds, status=status)
+    whole = _statement_faults(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
     near = grounds.near(cited)
@@ -447,7 +447,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
         missing = [(each, "nowhere") for each in claimed] + [(each, ELSEWHERE) for each in far]
         missing = [each for each in missing if each[0].kind != "number" or not grounds.is_line(each[0].text, sentence)]
         wrong = [f"The {each.kind} “{each.text}” stands {where}." for each, where in missing]
-        wrong += _told(sentence, grounds)
+        wrong += _clause_faults(sentence, grounds)
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim, _ in missing]
         stands = _without(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
@@ -473,7 +473,9 @@ def _figures(sentence: str) -> list[TextClaim]:
 
 def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:
     """Whether a clause has any of the faults of its sentence, `names` among them."""
-    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in names) or bool(_told(clause, grounds))
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in names) or bool(
+        _clause_faults(clause, grounds)
+    )
 
 
 _USER_LABEL = lazy_re(r"^User(:\s)")
@@ -482,7 +484,7 @@ _LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\
 """Lines behind a file or by themselves: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
 
 
-def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
+def _statement_faults(text: str, grounds: Grounds, *, status: bool) -> list[str]:
     """Return the faults for which the whole statement is struck."""
     error = error_in(text)
     if error and not grounds.shown.holds(error):
@@ -499,7 +501,7 @@ def _led_on(text: str, words: str) -> str:
     return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
 
 
-def _told(text: str, grounds: Grounds) -> list[str]:
+def _clause_faults(text: str, grounds: Grounds) -> list[str]:
     """Return the faults of voice and the wrong verdicts of a sentence or a clause."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
     if grounds.voice is None:
@@ -543,7 +545,7 @@ def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
     for bracket in reversed(list(_BRACKETS.finditer(unquoted(sentence)))):
         if is_wrong(sentence[bracket.start() : bracket.end()]):
             sentence = sentence[: bracket.start()] + sentence[bracket.end() :]
-    stands = _joined(list(_groups(sentence)), is_wrong)
+    stands = _without_wrong(list(_groups(sentence)), is_wrong)
     if not stands or len(terms(stands)) < LEAST_WORDS or is_wrong(stands):
         return ""
     return stands
@@ -566,7 +568,7 @@ def _groups(sentence: str) -> Iterator[list[str]]:
     yield [*group, sentence[start:]]
 
 
-def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) -> str:
+def _without_wrong(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) -> str:
     kept = ""
     before = True
     for group in groups:
