@@ -191,7 +191,7 @@ MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
-def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
+def _without_repeated_code(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
     """Drop statements that show the same code as a weightier or longer statement."""
     best: dict[str, tuple[float, int, int]] = {}
     codes: list[str] = []
@@ -223,7 +223,7 @@ class Allotter:
         self.end = max(end, 1)
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
-        self.candidates = _told_once(
+        self.candidates = _without_repeated_code(
             [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
         )
         self.chosen: set[int] = set()

@@ -61,7 +61,7 @@ def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
     tail = read_tail(path, path.head.position, budget)
     newest = tail[_edge(tail, budget // 4) :]
     row = path.row(newest[0].position - 1, newest)
-    spent = _besides(row, newest, options)
+    spent = _reserved_tokens(row, newest, options)
     for _ in range(TRIES):
         room = budget - spent
         newest = tail[_edge(tail, room) :]
@@ -73,7 +73,7 @@ def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
     return composed([_left_out([*row, *newest], options.count)])
 
 
-def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
+def _reserved_tokens(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
     """Tokens reserved for all but the turns, in eighths of the budget so that a new pin doesn't move the turns."""
     system, _ = split_system(row)
     pins = pin_block([*row, *newest], (), options, options.budget)

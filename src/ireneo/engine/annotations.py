@@ -204,7 +204,7 @@ def list_threads(
     """The facts that always stand, then the open threads; and where asked for the `resolved` ones."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
-    out = [_of_fact(note) for note in canon(notes, policy.seen_by)]
+    out = [_canon_row(note) for note in canon(notes, policy.seen_by)]
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
     texts: Sequence[Summary] = ()
     if head is not None and policy.story is not None:
@@ -213,7 +213,7 @@ def list_threads(
         path = StoryPath(reader, policy, budget=1)
         texts = reader.texts(path.grow(0).nodes)
     threads = standing_threads(texts, options)[0] if policy.story is not None else ()
-    out += [_of_thread(each, notes) for each in threads]
+    out += [_thread_row(each, notes) for each in threads]
     if resolved and head is not None and policy.story is not None:
         leaves = reader.texts([leaf for node in path.grow(0).nodes for leaf in path.under(node, 1)])
         out += _resolved(leaves, notes, {each.id for each in threads})
@@ -229,15 +229,15 @@ def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set
     released = {note.about: note for note in notes if note.kind == "release"}
     opened = {each.id: each for leaf in leaves for each in leaf.threads.opened}
     out = [
-        _ended(_of_thread(thread, notes), ends.get(name), released.get(name))
+        _as_resolved(_thread_row(thread, notes), ends.get(name), released.get(name))
         for name, thread in opened.items()
         if name not in still and (name in ends or name in released)
     ]
     # What was added by hand ends by a release, or where a model saw its end.
     by_hand = [note for note in notes if note.kind in ("thread", "canon") and note.id not in still]
     out += [
-        _ended(
-            _of_fact(note) if note.kind == "canon" else _of_thread(thread_of(note), notes),
+        _as_resolved(
+            _canon_row(note) if note.kind == "canon" else _thread_row(thread_of(note), notes),
             ends.get(note.id),
             released.get(note.id),
         )
@@ -247,12 +247,12 @@ def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set
     return out
 
 
-def _ended(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
+def _as_resolved(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
     until = end.position if end else release.at_position if release else None
     return replace(row, state="resolved", until=until, ended=end.text if end else release.text if release else "")
 
 
-def _of_fact(note: Annotation) -> StoryThread:
+def _canon_row(note: Annotation) -> StoryThread:
     return StoryThread(
         id=note.id,
         kind="canon",
@@ -264,7 +264,7 @@ def _of_fact(note: Annotation) -> StoryThread:
     )
 
 
-def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
+def _thread_row(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
     return StoryThread(
         id=thread.id,
         kind=thread.kind,
@@ -311,7 +311,7 @@ def add_thread(
         number=number,
     )
     tx.annotations.put(key, [note])
-    return _of_fact(note) if sort == "canon" else _of_thread(thread_of(note), [note])
+    return _canon_row(note) if sort == "canon" else _thread_row(thread_of(note), [note])
 
 
 def edit_thread(

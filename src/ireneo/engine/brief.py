@@ -179,8 +179,8 @@ async def brief(
         if name:
             check_pad(tx, space, name, pad, cue.project)
         search = BriefSearch(Scope(tx, space, cue), cue, now, held)
-        found, said = _found(search, cue, asked)
-        found = [replace(each, record=_inert(each.record)) for each in found]
+        found, said = _candidates(search, cue, asked)
+        found = [replace(each, record=_neutralised(each.record)) for each in found]
         lessons = _opening_lessons(search.scope, cue, now) if cue.project else []
         return make_brief(pad, found, now, budget, resources.count, lessons, search.standing(cue.goal), said)
 
@@ -196,12 +196,12 @@ async def brief(
     return made
 
 
-def _inert(record: Record) -> Record:
+def _neutralised(record: Record) -> Record:
     """A memory whose words can't be taken for an instruction, unless they are the user's."""
     return record if record.origin == "user" else replace(record, text=neutralise(record.text))
 
 
-def _found(
+def _candidates(
     search: BriefSearch, cue: BriefCue, asked: Mapping[str, Nearness | None]
 ) -> tuple[list[BriefCandidate], list[BriefLine]]:
     """Memories that serve the goal, the situation and the next action; and messages of the user that add to them."""

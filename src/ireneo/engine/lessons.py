@@ -387,7 +387,7 @@ def instructions(
     by_project = _by_home(by_project)
     pages: list[InstructionPage] = []
     for name in sorted(by_project, key=lambda name: (not name, name)):
-        told = said_once(sorted(by_project[name], key=_by_use))
+        told = said_once(sorted(by_project[name], key=_page_order))
         chosen = _shared_out([each for each in told if not already.says(content_of(each.lesson))])
         if chosen:
             pages.append(InstructionPage(project=name, parts=chosen))
@@ -410,7 +410,11 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if lesson.reviewed:
         return True
     part = section_of(lesson)
-    if part == "Rules" and lesson.seen <= 1 and (ASKS in lesson.lesson or not (_force(lesson) or _is_plain(lesson))):
+    if (
+        part == "Rules"
+        and lesson.seen <= 1
+        and (ASKS in lesson.lesson or not (_strictness(lesson) or _is_plain(lesson)))
+    ):
         # What was said once, neither for good nor in plain words, is as likely to be of that task alone.
         return False
     if part == "Commands" and lesson.category == "factual":
@@ -418,10 +422,10 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     return part != "Traps" or tells_how(lesson)
 
 
-def _by_use(lesson: Lesson) -> tuple[object, ...]:
+def _page_order(lesson: Lesson) -> tuple[object, ...]:
     """Sort key: reviewed lessons first, then those that most runs would have needed, the latest first."""
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
-    use = (not lesson.reviewed, -lesson.seen, -_force(lesson), last, -lesson.tokens, lesson.id)
+    use = (not lesson.reviewed, -lesson.seen, -_strictness(lesson), last, -lesson.tokens, lesson.id)
     return (SECTIONS.index(section_of(lesson)), *use)
 
 
@@ -430,7 +434,7 @@ def _is_plain(lesson: Lesson) -> bool:
     return ABOUT.match(lesson.lesson) is None
 
 
-def _force(lesson: Lesson) -> float:
+def _strictness(lesson: Lesson) -> float:
     """How strictly a ruling binds by its words, “always” more than “let's”; 0 for a lesson that is no ruling."""
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 

@@ -117,7 +117,7 @@ def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Re
         near = sorted(
             (-_likeness(words[each.id], words[other.id]), other.id)
             for other in listed
-            if other.id != each.id and _may_meet(each, other)
+            if other.id != each.id and _may_be_merged(each, other)
         )
         group = [known[name] for much, name in near[:NEIGHBOURS] if -much >= NEAR]
         if not group:
@@ -131,7 +131,7 @@ def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Re
         yield list(batch.values())
 
 
-def _may_meet(one: Record, other: Record) -> bool:
+def _may_be_merged(one: Record, other: Record) -> bool:
     """Whether two lessons apply to a common project, and are not merged by rules already."""
     if is_ruling(one.cue) and is_ruling(other.cue) and same_ruling(one.cue, other.cue):
         return False
@@ -153,11 +153,11 @@ async def _proposed_merges(model: LanguageModel, batch: Sequence[Record]) -> tup
 
 
 def _prompt(batch: Sequence[Record]) -> Prompt:
-    listed = "\n".join(f"{number}. {_shown(each)}" for number, each in enumerate(batch, 1))
+    listed = "\n".join(f"{number}. {_prompt_line(each)}" for number, each in enumerate(batch, 1))
     return LESSONS_MERGE.render(lessons=listed)
 
 
-def _shown(record: Record) -> str:
+def _prompt_line(record: Record) -> str:
     last = _last_shown(record)
     runs = f"{len(record.sessions)} runs" if len(record.sessions) > 1 else "1 run"
     seen = f"{runs}, last {day(last)}" if last else runs

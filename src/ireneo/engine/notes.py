@@ -329,7 +329,7 @@ async def take_notes(
             "The reply holds no notes, and nothing was stored: each line has to be a kind, a worth, a colon and a "
             "statement, such as “found 3: …”; ask the agent again with notes_request()."
         )
-    taken = await store.read(_take, key, branch, options, voice, found, reply)
+    taken = await store.read(_check_notes, key, branch, options, voice, found, reply)
     await keep_made(store, key, taken.made, taken.erased)
     if taken.texts:
         await store.write(keep_texts, key, taken.texts, taken.erased)
@@ -388,7 +388,7 @@ def _own_job(
     return job, path.made
 
 
-def _take(
+def _check_notes(
     tx: Transaction,
     key: SessionKey,
     branch: str,

@@ -107,7 +107,7 @@ def _prompt(
     """The known facts that are shown, and the question that shows them."""
     shown = _shown_known(known, [*before, *said], count)
     told = "\n".join(f"K{number} {_prompt_text(_as_shown(each))}" for number, each in enumerate(shown, start=1))
-    return shown, FACTS.render(known=told or "(nothing)", conversation="\n".join(_lines(said, before)))
+    return shown, FACTS.render(known=told or "(nothing)", conversation="\n".join(_conversation_lines(said, before)))
 
 
 def _checked_facts(reply: FactsReply, check: _Check) -> FactsRead:
@@ -142,7 +142,7 @@ def _as_shown(record: Record) -> str:
     return f"{clip(record.text, 200)}{since}"
 
 
-def _lines(said: Sequence[Utterance], before: Sequence[Utterance]) -> Iterator[str]:
+def _conversation_lines(said: Sequence[Utterance], before: Sequence[Utterance]) -> Iterator[str]:
     """The conversation as shown: its days, and each message that may be cited with its number."""
     day: date | None = None
     for number, each in enumerate([*before, *said], start=1 - len(before)):
@@ -150,10 +150,10 @@ def _lines(said: Sequence[Utterance], before: Sequence[Utterance]) -> Iterator[s
             day = each.at.date()
             yield f"{day:%a %Y-%m-%d}"
         mark = f"[{number}]" if number > 0 else "(earlier)"
-        yield f"{mark} {_prompt_text(each.speaker)}: {_prompt_text(_cut(each))}"
+        yield f"{mark} {_prompt_text(each.speaker)}: {_prompt_text(_shown_words(each))}"
 
 
-def _cut(said: Utterance) -> str:
+def _shown_words(said: Utterance) -> str:
     return clip(said.text, LONGEST_SAID if said.role == "user" else LONGEST_ANSWER)
 
 

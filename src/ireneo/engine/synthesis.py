@@ -102,7 +102,7 @@ async def synthesise(
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
     shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, drawn[:MOST_DRAWN], count)
-    witness = Witness(material, shown, _told_of(material, entries, shown))
+    witness = Witness(material, shown, _cited_in_diary(material, entries, shown))
     answer = await model.ask(prompt, LessonsReply)
     usage = [answer.usage]
     held = await asyncio.to_thread(_verified, answer.value.lessons, witness)
@@ -113,7 +113,7 @@ async def synthesise(
         repaired = await asyncio.to_thread(_verified, again.value.lessons[: len(wrong)], witness)
         held = [*(each for each in held if each[1].observation is not None), *repaired]
     kept, refused = _chosen(held)
-    kept += await asyncio.to_thread(_again, answer.value, told, witness)
+    kept += await asyncio.to_thread(_observed_again, answer.value, told, witness)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
     worthless = frozenset(letters[each].cue for each in answer.value.worthless if each in letters)
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
@@ -142,7 +142,9 @@ def _prompt(
     return shown, prompt
 
 
-def _told_of(material: RunMaterial, entries: Sequence[DiaryEntry], shown: Sequence[Message]) -> tuple[Message, ...]:
+def _cited_in_diary(
+    material: RunMaterial, entries: Sequence[DiaryEntry], shown: Sequence[Message]
+) -> tuple[Message, ...]:
     """The messages that the diary cites, besides those that are shown."""
     there = {each.id for each in shown}
     named = {name for entry in entries for line in entry.lines for name in line.sources} - there
@@ -269,7 +271,7 @@ def speaks_of(text: str, cited: Sequence[Message]) -> bool:
     return any(evidence.supports(claim) for claim in named_in(text))
 
 
-def _again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> list[Observation]:
+def _observed_again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> list[Observation]:
     """Observations of known lessons in a model's words, which it confirms or contradicts."""
     out: dict[str, Observation] = {}
     said: list[tuple[bool, Again]] = [(True, each) for each in reply.confirmed]
@@ -398,7 +400,7 @@ class Witness:
             for line in "\n".join(source_texts([each])).splitlines():
                 for sentence in sentences(line, small_opens=True):
                     if _ORDERS.search(sentence) and not self.user.holds(sentence):
-                        out.append(_rows(sentence))
+                        out.append(_word_sequences(sentence))
         return out
 
     def index(self, message: Message) -> SourceIndex:
@@ -534,13 +536,13 @@ def _orders_fault(text: str, witness: Witness) -> str:
     # The words of an error that was met, and a command that was run, are experience wherever else they stand.
     bare = _QUOTED.sub(lambda found: " … " if witness.errors.holds(found[0]) else found[0], text)
     bare = _CODE.sub(lambda found: " … " if witness.done.holds(found[1]) else found[0], bare)
-    rows = {row for row in _rows(bare) if not witness.user.holds(" ".join(row))}
+    rows = {row for row in _word_sequences(bare) if not witness.user.holds(" ".join(row))}
     if any(rows & each for each in witness.ordered):
         return "It repeats what an output asks for."
     return ""
 
 
-def _rows(text: str) -> set[tuple[str, ...]]:
+def _word_sequences(text: str) -> set[tuple[str, ...]]:
     words = [word.lower() for word in _WORD.findall(text)]
     return {tuple(words[at : at + REPEATED_WORDS]) for at in range(len(words) - REPEATED_WORDS + 1)}
 
@@ -586,7 +588,7 @@ def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
     for each in witness.steps:
         if way and way in " ".join(each.command.split()) and not each.failed:
             break  # Whoever took the way out steps into it no more.
-        if each.result is not None and _steps_into(each, trigger):
+        if each.result is not None and _matches_trigger(each, trigger):
             met, failed = met + 1, failed + each.failed_itself
     named = SourceIndex([why]).holds(trap)
     return trigger if named or (said.kind == "trap" and 2 * failed > met) else None
@@ -599,7 +601,7 @@ def _runs_tasks(step: Step) -> bool:
     return bool(task) and (program in programs().tasks or program in _TASK_RUNNERS)
 
 
-def _steps_into(step: Step, trigger: Trigger) -> bool:
+def _matches_trigger(step: Step, trigger: Trigger) -> bool:
     if trigger.path:
         return trigger.path in step.command
     called = shell_steps(command_of(step.call))

@@ -75,7 +75,7 @@ def _episode(
     opening, last = turn.messages[0], turn.messages[-1]
     asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
+    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_last_outcome(done), *_closing(spoken)]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_CHARACTERS - len(text) - 1
@@ -97,10 +97,10 @@ def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]
     step = next((step for step in reversed(done) if step.rejected), None)
     if step is not None:
         said = clip(said_in_refusal(step), _SAID)
-        yield f"The user said no to {_named(step)}{f': “{said}”' if said else ''}.", step.sources
+        yield f"The user said no to {_call_name(step)}{f': “{said}”' if said else ''}.", step.sources
 
 
-def _named(step: Step) -> str:
+def _call_name(step: Step) -> str:
     subject = clip(step.action.subject, _COMMAND)
     return f"`{subject}`" if step.action.shell else f"{step.call.name} {subject}".strip()
 
@@ -119,7 +119,7 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
         yield f"I changed {', '.join(named)}{more}.", tuple(sources)
 
 
-def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+def _last_outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """How the last command ended, or the last check that passed."""
     failed = _last_run(done)
     if failed is not None:

@@ -85,7 +85,7 @@ def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
     return shown_pieces(pieces, room, count, neutralise)
 
 
-def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
+def _without_repeated_lines(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
     """Replace runs of lines that an earlier message has shown (`seen`) by a reference to that message.
 
     With `whole` the text stays as it is, since the model has to see what a call changes.
@@ -125,7 +125,7 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
         who = "harness:"
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
-            words = _bared(as_read(part)) if message.role != "user" else as_read(part)
+            words = _without_noise(as_read(part)) if message.role != "user" else as_read(part)
             for reminder in REMINDER.findall(words):
                 yield ShownPiece(f"{place} harness:", reminder, message.id)
             rest = without_reminders(words).strip()
@@ -133,7 +133,7 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
                 yield ShownPiece(place if part.author else f"{place} {who}", rest, message.id)
         elif isinstance(part, Result):
             failed = " (failed)" if part.failed else ""
-            text = _shown_once(_bared(part.text).strip(), message.position, seen)
+            text = _without_repeated_lines(_without_noise(part.text).strip(), message.position, seen)
             yield ShownPiece(f"{place} result{failed}:", text or "(nothing)", message.id)
         elif isinstance(part, Media):
             yield ShownPiece(place, f"({part.media_type})", message.id)
@@ -141,7 +141,7 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
         yield ShownPiece(f"{place} {call.name}:", _arguments(call, message.position, seen), message.id)
 
 
-def _bared(text: str) -> str:
+def _without_noise(text: str) -> str:
     """`text` without the reminders that a harness put into it, and with the number of each tenth line alone.
 
     The numbers of all are a tenth of what reading files costs. Before a tab they may as well be data.
@@ -167,7 +167,7 @@ def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:
     told: list[str] = []
     for name, value in call.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        told.append(f"{name}: {_shown_once(text, position, seen, whole=not name.startswith(BEFORE))}")
+        told.append(f"{name}: {_without_repeated_lines(text, position, seen, whole=not name.startswith(BEFORE))}")
     return "; ".join(told)
 
 

@@ -129,7 +129,7 @@ def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str |
     wrong = flipped(status_text, last_outcomes)
     if wrong is not None or _PARTIAL.search(status_text):
         return wrong
-    return _all_well(status_text, last_outcomes, _ALL)
+    return _false_all_well(status_text, last_outcomes, _ALL)
 
 
 def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
@@ -137,7 +137,7 @@ def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | Non
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
         return f"It says that the work is complete, but {last.subject} failed last."
-    return _all_well(sentence, last_outcomes, _EVERYTHING)
+    return _false_all_well(sentence, last_outcomes, _EVERYTHING)
 
 
 def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
@@ -147,7 +147,7 @@ def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOut
     return next(reversed(tested or checks), None)
 
 
-def _all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern[str]) -> str | None:
+def _false_all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern[str]) -> str | None:
     for clause in _clauses(text):
         if _verdict(clause) is True and (said := everything.search(clause)):
             last = _last_check(outcomes, bool(_TESTS.search(said[0])))
@@ -215,10 +215,10 @@ def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
             out.append(subject)
             # A shorter subject inside a longer one is not named itself.
             words = re.sub(pattern, " ; ", words)
-    return out or _by_part([*codes, *_SUBJECT_WORD.findall(words)], known)
+    return out or _subjects_by_part([*codes, *_SUBJECT_WORD.findall(words)], known)
 
 
-def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
+def _subjects_by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the subjects identified by a distinctive part: a file that is an argument of only one known check."""
     out: list[str] = []
     for part in dict.fromkeys(said):

@@ -169,7 +169,7 @@ class StorySourceIndex:
         words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
             return not name.strip() or bool(WORD.search(name))
-        return all(self._has(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
+        return all(self._knows_word(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
 
     def is_foreign(self, text: str) -> bool:
         """Whether `text` shares no word with the sources; False if it is too short to tell."""
@@ -199,7 +199,7 @@ class StorySourceIndex:
     def _has_figure(self, figure: str) -> bool:
         return self._evidence.supports(TextClaim("number", figure))
 
-    def _has(self, word: str) -> bool:
+    def _knows_word(self, word: str) -> bool:
         folded = _POSSESSIVE.sub("", word).casefold()
         known = self._large | self._small
         if _is_among(folded, known):
@@ -256,7 +256,7 @@ class StorySourceIndex:
             return True
         if word.opens and not (word.has or word.joined) and self._is_said(word.text):
             return True
-        return self._has(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
+        return self._knows_word(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
 
     def _is_name(self, word: _StoryWord, before: _StoryWord | None, after: _StoryWord | None) -> bool:
         """Whether an unknown capitalised word is a name, and not just the beginning of a sentence."""
@@ -361,7 +361,7 @@ def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
     aside = _ASIDE.search(hidden)
     if aside and "," not in hidden[: aside.start()]:
         left = clause[: aside.start()] + clause[aside.end() :]
-        if not is_wrong(left) and _says(left):
+        if not is_wrong(left) and _is_sentence(left):
             return left
     starts = [0, *(found.start() for found in _HANGS.finditer(hidden)), len(clause)]
     pieces = [clause[one:other] for one, other in pairwise(starts)]
@@ -369,10 +369,10 @@ def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
     first = wrong.index(True) if True in wrong else 0
     left = "".join(pieces[:first])
     limited = any(_LIMITS.match(piece) for piece in pieces[first:])
-    return left if left and not limited and not is_wrong(left) and _says(left) else ""
+    return left if left and not limited and not is_wrong(left) and _is_sentence(left) else ""
 
 
-def _says(text: str) -> bool:
+def _is_sentence(text: str) -> bool:
     """Whether `text` has a subject and a verb, so that it is a sentence by itself."""
     if len(WORD.findall(text)) < LEAST_LEFT or (_LEADS.match(text) and "," not in text):
         return False

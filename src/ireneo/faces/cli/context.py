@@ -462,7 +462,7 @@ def _block(run: Sequence[Part]) -> ContextBlock:
         last_turn=run[-1].last_turn,
         messages=sum(part.row.covers for part in run),
         tokens=sum(part.row.tokens for part in run),
-        line=next((line for part in run if (line := first_line(_words(part.row)))), ""),
+        line=next((line for part in run if (line := first_line(_row_text(part.row)))), ""),
     )
 
 
@@ -488,7 +488,7 @@ def _pins(row: ireneo.ViewRow) -> str:
     return f"{listed} pins and threads" if "Open threads" in row.text else counted(listed, "pin")
 
 
-def _words(row: ireneo.ViewRow) -> str:
+def _row_text(row: ireneo.ViewRow) -> str:
     # What is not summarised has nothing but its header.
     return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
 

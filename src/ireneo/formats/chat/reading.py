@@ -311,7 +311,7 @@ def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     if not says and isinstance(holder.get("choices"), list):
         yield _unparsed(_only(holder["choices"], "choice", "completion.choices[0].message", place).get("message"))
     elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
-        yield from map(_told, _listed(holder["output"]))
+        yield from map(_without_nulls, _listed(holder["output"]))
     elif not says and isinstance(holder.get("candidates"), list):
         candidate = _only(holder["candidates"], "candidate", "response.candidates[0].content", place)
         if not isinstance(candidate.get("content"), dict):
@@ -323,7 +323,7 @@ def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     elif holder.get("type") == "message" and "stop_reason" in holder:
         # The provider rejects the other fields of its reply.
         content = holder.get("content")
-        said = [*map(_told, content)] if isinstance(content, list) else content
+        said = [*map(_without_nulls, content)] if isinstance(content, list) else content
         yield {"role": holder.get("role"), "content": said}
     else:
         yield _unparsed(holder)
@@ -404,7 +404,7 @@ def _unparsed(message: object) -> dict[str, object]:
     return without(kept, "parsed")
 
 
-def _told(part: object) -> object:
+def _without_nulls(part: object) -> object:
     """Remove null fields from a part of a reply; the provider rejects some of them."""
     return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
 
@@ -477,7 +477,7 @@ def read_given(
     marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
     likely = named or next(iter((*marks, *hints)), None) or known or _leaning(items)
     drafts: list[Draft] = []
-    for name, run in groupby(_placed(items, likely), lambda placed: placed[0]):
+    for name, run in groupby(_with_formats(items, likely), lambda placed: placed[0]):
         drafts += _read_run(name, [item for _, item in run])
     held = (objects_of(value) for value in (*given, *(item.value for item in items)))
     strange = ((item, kind) for item in items if (kind := unknown_block(item.value)) is not None)
@@ -550,7 +550,7 @@ def _leaning(items: Sequence[_Item]) -> str:
     return ANTHROPIC if ANTHROPIC in leanings and OPENAI not in leanings else DEFAULT_FORMAT
 
 
-def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
+def _with_formats(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
     """Return each item with its format; the format of drafts, which are read already, is empty."""
     current = likely
     for item in items:
