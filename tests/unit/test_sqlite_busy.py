@@ -108,7 +108,7 @@ def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
         other.execute("ROLLBACK")
         await waiting
 
-    with_foreign_lock(tmp_path / "store.db", work)
+    with_foreign_lock(tmp_path / "store.db", work, busy_seconds=60.0)
 
 
 def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -> None:
