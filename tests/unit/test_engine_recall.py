@@ -47,7 +47,7 @@ class Angles:
 
     name = "angles"
     dimensions = 2
-    degrees: Mapping[str, float] = {"sing": 20, "bingo": 22, "bus": 60}
+    degrees: Mapping[str, float] = {"sing": 20, "bingo": 22, "bus": 60, "oats": 80, "second": 80}
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[bytes]:
         turned = [next((angle for word, angle in self.degrees.items() if word in text), 90) for text in texts]
@@ -76,6 +76,24 @@ async def test_a_change_that_is_as_near_in_meaning_goes_before_what_it_changes(
         found = await memory.recall("Which evening is kept free for practice?")
     told = [each.text for each in found if each.text in (older, newer)]
     assert told[0] == (newer if first else older)
+
+
+@pytest.mark.parametrize("around", ["after", "before", "apart"])
+@waited
+async def test_what_the_assistant_says_around_a_message_tells_what_that_is_about(tmp_path: Path, around: str) -> None:
+    dull, fine = "the second one then", "Plain oats for me."
+    talk = {
+        "after": [said(fine), said("Noted, the bus at six.", role="assistant")],
+        "before": [said("Do you take the bus?", role="assistant"), said(fine)],
+        "apart": [said(fine), said("Noted.", role="assistant")],
+    }
+    async with opened(tmp_path, Angles()) as memory:
+        await (await memory.session("one")).append([said(dull), said("Right.", role="assistant")])
+        await (await memory.session("two")).append(talk[around])
+        await memory.embed()
+        found = await memory.recall("How do I get to my job?", explain=True)
+    meant = {each.text: dict(each.parts).get("meaning", 0.0) for each in found}
+    assert (meant.get(fine, 0.0) > meant.get(dull, 0.0)) == (around != "apart")
 
 
 @waited

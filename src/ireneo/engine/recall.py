@@ -27,11 +27,12 @@ from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     ALIKE_MEANT,
+    ANSWERED_MEANT,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
-    NEAR_ENOUGH_MEANT,
     NEWEST_OF_MATTER,
     OF_ONE_MATTER,
+    REPLY_MEANT,
     SEEDS,
     SHADE,
     VECTOR_WEIGHT,
@@ -502,11 +503,10 @@ def _recall(
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
-    near = NEAR_ENOUGH if meaning is None else NEAR_ENOUGH_MEANT
     if question.of_now:
         if isinstance(indexes[0], MessageIndex):
-            found = _with_renewals(indexes[0], question, found, 0.0 if meaning is None else near)
-        found = _newer_first(scope, question, found, asked, near)
+            found = _with_renewals(indexes[0], question, found, 0.0 if meaning is None else NEAR_ENOUGH)
+        found = _newer_first(scope, question, found, asked)
     return RecallResults(_chosen(found, question, asked, resources), note)
 
 
@@ -573,10 +573,8 @@ def _worth(each: Document, why: str, more: float) -> Document:
     return replace(each, relevance=each.relevance + more, parts=(*each.parts, (why, more)))
 
 
-def _newer_first(
-    scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery, near: float
-) -> list[RecallHit]:
-    """Move newer hits before older ones that answer about as well (`near`), and what superseded a hit before it."""
+def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
+    """Move newer hits before older ones that answer about as well, and what superseded a hit before it."""
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
@@ -585,7 +583,7 @@ def _newer_first(
     def renews(one: RecallHit, other: RecallHit) -> bool:
         if one.at is None or other.at is None or one.at <= other.at:
             return False
-        if (one.role, one.author) != (other.role, other.author) or one.score < near * other.score:
+        if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
             return False
         words = about[_name(one)]
         # A message that says that something changed need not repeat all of it.
@@ -708,14 +706,25 @@ async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None,
 def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question) -> list[Document]:
     """Merge documents found by words and by meaning, adding both relevances."""
     found = {each.passage.number: each for each in worded}
+    over = {place_of(each.passage.number): each for each in near if each.relevance > floor}
     for each in near:
         passage = each.passage
-        counts = VECTOR_WEIGHT * (each.relevance - floor) * (1 + asked_of(question, passage))
+        meant = each.relevance - floor + sum(share * (one.relevance - floor) for one, share in _talk_around(each, over))
+        counts = VECTOR_WEIGHT * meant * (1 + asked_of(question, passage))
         if counts > 0 and len(passage.text) <= MEANT_AT_MOST:
             known = found.get(passage.number) or replace(each, relevance=0.0, parts=())
             parts = (*known.parts, ("meaning", counts))
             found[passage.number] = replace(known, relevance=known.relevance + counts, parts=parts)
     return list(found.values())
+
+
+def _talk_around(found: Document, said: Mapping[int, Document]) -> Iterator[tuple[Document, float]]:
+    """What the assistant said right after a user's message and right before it, with what that counts for it."""
+    if found.hit.role == "user":
+        for step, share in ((1, REPLY_MEANT), (-1, ANSWERED_MEANT)):
+            one = said.get(place_of(found.passage.number) + step)
+            if one is not None and one.hit.role == "assistant" and one.hit.session == found.hit.session:
+                yield one, share
 
 
 def _name(found: RecallHit) -> tuple[str, str]:

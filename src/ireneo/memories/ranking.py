@@ -572,6 +572,11 @@ def _held(text: str) -> tuple[frozenset[str], int]:
 VECTOR_WEIGHT = 1.5
 """What a cosine counts, as far as it is over that of the last that is looked at, beside the share of a question's words
 that a document has."""
+REPLY_MEANT = 0.5
+"""What the same of the assistant's reply counts for the message that it answers: a reply often says in general words
+what that one is about."""
+ANSWERED_MEANT = 0.3
+"""What the same of the assistant's message counts for the user's next one: an answer need not repeat what was asked."""
 MEANT_AT_MOST = 2_000
 """Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
 
@@ -579,8 +584,6 @@ Item = TypeVar("Item")
 
 NEAR_ENOUGH = 0.7
 """The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
-NEAR_ENOUGH_MEANT = 0.6
-"""The same where vectors count: their share differs between two documents that answer alike."""
 ALIKE_MEANT = 0.9
 """The share of a document's nearness by its vector that a newer one must have which says of a change."""
 OF_ONE_MATTER = 0.6
