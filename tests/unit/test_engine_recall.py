@@ -382,3 +382,12 @@ async def test_the_same_words_in_several_sessions_take_one_place_unless_they_wer
     assert found.count("Olle cut the oil line of the pump.") == 1
     assert found.count("I bought oil for the pump today.") == 2
     assert len([text for text in found if text.endswith("is dear.")]) == 3
+
+
+@pytest.mark.parametrize("time", ["2026-05-03", datetime(2026, 5, 3)])
+@waited
+async def test_what_is_no_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Path, time: datetime) -> None:
+    async with opened(tmp_path) as memory:
+        for name in ("at", "believed_at"):
+            with pytest.raises(BadInput, match=f"`{name}` .*zone"):
+                await memory.history("Mira", **{name: time})

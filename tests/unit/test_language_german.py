@@ -248,3 +248,13 @@ async def test_a_german_question_is_narrowed_to_its_time(tmp_path: Path) -> None
         found = await memory.recall("Wo habe ich gestern Tomaten gepflanzt?", explain=True)
     (dated,) = [each for each in found if "time" in dict(each.parts)]
     assert found[0] == dated
+
+
+@waited
+async def test_a_german_question_finds_what_tells_what_it_asks_for_in_other_words(tmp_path: Path) -> None:
+    trip = "Im August will ich mit Jana zwei Wochen nach Südtirol wandern gehen."
+    async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = await memory.session("chat")
+        await session.append([{"role": "user", "content": each} for each in ("Die Waschmaschine ist kaputt.", trip)])
+        found = await memory.recall("Urlaub planen")
+    assert found[0].text == trip

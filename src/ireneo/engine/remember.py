@@ -26,7 +26,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts, holding_of
-from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft, part_draft, stated_parts
+from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import passed
 from ireneo.memories.reconcile import RememberOutcome, reconcile
@@ -442,13 +442,12 @@ def history(
     """The facts about a subject, or one of its attributes: slot by slot, each by when it began.
 
     With `at` what was true then, with `believed_at` as it was known then, with `project` as it is known there. Raises
-    BadInput for a naive time and for no subject.
+    BadInput for what is no time, for a naive one, and for no subject.
     """
     if not subject.strip():
         raise BadInput("The subject is empty; say whose history is wanted.")
     for name, moment in (("at", at), ("believed_at", believed_at)):
-        if moment is not None and moment.utcoffset() is None:
-            raise BadInput(f"`{name}` has no zone; give it one, such as `tzinfo=timezone.utc`.")
+        check_time(name, moment)
     if attribute:
         records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
     else:

@@ -306,7 +306,7 @@ def memory_draft(text: str, details: MemoryDetails, now: datetime) -> MemoryDraf
     _check_fields(details)
     _check_text(text)
     for name in ("at", "until", "recorded"):
-        _check_time(name, details.get(name))
+        check_time(name, details.get(name))
     for name in ("trust", "salience", "confidence"):
         _check_share(name, details.get(name))
     for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session", "project"):
@@ -463,7 +463,8 @@ def _check_text(text: object) -> None:
         )
 
 
-def _check_time(name: str, value: object) -> None:
+def check_time(name: str, value: object) -> None:
+    """Raise BadInput for a time that is none, or has no zone."""
     if value is None:
         return
     if not isinstance(value, datetime):
