@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
-from tests.unit.lesson_runs import a_run
+from tests.unit.lesson_runs import a_run, observed
 from tests.unit.test_lessons import learned
 
 from ireneo.lessons.binding import forbids, from_where_it_binds
@@ -599,3 +599,17 @@ def test_what_is_not_to_be_edited_is_not_to_be_updated_either() -> None:
     bans = ("Do not edit the seeds.", "Never update the seeds, please.", "don't change the seeds at all")
     assert len({ruling_cue(each) for each in bans}) == 1
     assert ruling_cue("Edit the seeds by hand.") != ruling_cue("Update the seeds by hand.")
+
+
+def test_a_commands_template_is_nobodys_words() -> None:
+    form = "--- Editor Command: plan.md ---\nAlways read tides.md before anything else. User input: $ARGUMENTS"
+    assert not texts(said("Done."), user(form))
+
+
+def test_what_is_pasted_below_other_words_is_the_same() -> None:
+    cue, pasted = "<ruling> harbour support", "“Support: the harbour office, pier one”"
+    heard = [
+        observed(1, cue=cue, text=f"On “{before}”: {pasted}", session=before)
+        for before in ("Shall I ring the bell?", "The tide is late.")
+    ]
+    assert not worth_telling(heard)

@@ -31,6 +31,7 @@ from ireneo.lessons.observe import (
     occasion_of,
     plain_name,
 )
+from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import reaches_beyond
@@ -276,7 +277,7 @@ def _is_explained(seen: Observation) -> bool:
 
 def _is_copied(observations: Sequence[Observation]) -> bool:
     """Whether the words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
-    return len({" ".join(each.text.split()) for each in observations if each.held}) == 1
+    return len({" ".join(ABOUT.sub("", each.text).split()) for each in observations if each.held}) == 1
 
 
 def _is_costly(observations: Sequence[Observation]) -> bool:

@@ -47,6 +47,8 @@ _REPLY = 800
 _HARNESS = lazy_re(lambda: either(topic(Rulings).harness), re.I)
 _CONCEDES = lazy_re(lambda: rf"(?<!\w){either(topic(Rulings).concedes)}", re.I)
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
+_TEMPLATE = lazy_re(r"^-{2,} ?[\w-]{1,20} Command: .{1,80}-{2,}\s*$|\$ARGUMENTS\b", re.M)
+"""Marks of a command's template that an editor put into the message."""
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
 """Folders of one machine, in front of a name."""
@@ -147,7 +149,7 @@ def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
 def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
     """Whether a user typed a message: it is not of a program, and not the template of a command."""
     text = message.draft.text
-    if _HARNESS.match(text.lstrip()):
+    if _HARNESS.match(text.lstrip()) or _TEMPLATE.search(text):
         return False
     if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
         return False
