@@ -53,7 +53,7 @@ from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
-from ireneo.summaries.story_path import Grown, StoryPath, StoryRecords, Waiting, open_threads
+from ireneo.summaries.story_path import LEAST_LIVE, Grown, StoryPath, StoryRecords, Waiting, open_threads
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, anchor, header
 from ireneo.summaries.threads import thread_lines
 
@@ -222,6 +222,43 @@ class StoryTeller:
         self._stored = {each.id for each in passing}
 
 
+TAIL_STEPS = 2
+"""The newest messages are told ahead of their leaf by a half of a leaf at a time, so that a model is asked seldom."""
+
+
+def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Message]:
+    """Return those of the messages behind the last leaf that a model is to tell ahead of their leaf, in whole steps.
+
+    They are those that a context among a model's texts has no room to show as they are.
+    """
+    each = max(sum(message.tokens for message in fresh) / max(len(fresh), 1), 1.0)
+    live = max(int(options.budget * options.policy.live_share * TOLD_LIVE / each), LEAST_LIVE)
+    step = max(settings(options.policy).leaf_messages // TAIL_STEPS, 1)
+    most = max(len(fresh) - live, 0) // step * step
+    edge = 0
+    for atom in atoms(fresh):
+        if edge + len(atom) > most:
+            break
+        edge += len(atom)
+    return fresh[:edge]
+
+
+def _with_tail(
+    grown: Grown, nodes: tuple[Summary, ...], tails: Sequence[Summary], options: ContextOptions
+) -> tuple[Grown, tuple[Summary, ...]]:
+    """The story with the longest of the stored texts of its newest messages that leaves those with room as they are."""
+    if not (tails and nodes and is_model_written(nodes[-1])):
+        return grown, nodes
+    ahead = {message.id for message in untold(grown.fresh, options)}
+    first = grown.fresh[0].id if grown.fresh else ""
+    fitting = [each for each in tails if each.first == first and each.last in ahead and each.is_written]
+    if not fitting:
+        return grown, nodes
+    tail = max(fitting, key=lambda each: each.last_position)
+    fresh = tuple(message for message in grown.fresh if message.position > tail.last_position)
+    return replace(grown, fresh=fresh), (*nodes, tail)
+
+
 class StoryComposer:
     """Composes a story's context for several targets; the path is read once."""
 
@@ -234,10 +271,11 @@ class StoryComposer:
         room: int = 0,
         most: int,
         overviews: Sequence[Summary] = (),
+        tails: Sequence[Summary] = (),
     ) -> None:
         """Read the path; at most `most` leaves are written, and `room` tokens are kept free.
 
-        `overviews` are those that are stored along the path.
+        `overviews`, and the texts of newest messages, `tails`, are those that are stored along the path.
         """
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most)
@@ -247,6 +285,7 @@ class StoryComposer:
             row is grown.nodes and is_narrow(grown.nodes, options.budget) and mostly_model_written(nodes)
         )
         """Whether an overview would be shown, if one were there."""
+        grown, nodes = _with_tail(grown, nodes, tails, options)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""

@@ -32,7 +32,7 @@ from ireneo.prompts import FAMILIES
 from ireneo.summaries.bearing import Bearings
 from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
-from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near
+from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near, tail_summarizer
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
@@ -302,6 +302,12 @@ class StoredReader:
             for kind in kinds
             for span in self._tx.summaries.spans(self._key, self.head.id, kind, OVERVIEW_DEPTH)[-OVERVIEWS:]
         ]
+        return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
+
+    def tails(self) -> Sequence[Summary]:
+        """The newest texts along the path that tell messages ahead of their leaf."""
+        summarizer = undisputed("story", tail_summarizer(self.options.policy.summarizer), self.voice)
+        spans = self._tx.summaries.spans(self._key, self.head.id, summarizer, OVERVIEW_DEPTH)[-OVERVIEWS:]
         return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
 
     def begin_of(self, block: Summary) -> int:
@@ -578,8 +584,8 @@ def _cut(
 
         if policy.story:
             path = StoryPath(reader, policy, cache.teller.recalled, options.budget, options.bearings)
-            overviews = reader.overviews()
-            story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, overviews=overviews)
+            stored = {"overviews": reader.overviews(), "tails": reader.tails()}
+            story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, **stored)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
             wanted = _wanted_overview(tx, key, head, options) if story.lacks_overview else None

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import told_room
+from ireneo.context.story import told_room, untold
 from ireneo.context.story_blocks import is_model_written, mostly_model_written
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
@@ -38,10 +38,11 @@ from ireneo.summaries.overview import (
     is_narrow,
     overview_summarizer,
     said_within,
+    tail_summarizer,
 )
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.story import make_deeper, settings, source_depth
-from ireneo.summaries.story_path import StoryPath, open_threads
+from ireneo.summaries.story import make_deeper, make_leaf, settings, source_depth
+from ireneo.summaries.story_path import Grown, StoryPath, open_threads
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import join
 
@@ -122,17 +123,20 @@ def due_texts(
     disputed = _disputed(tx, key, options, voice)
     reader = StoredReader(tx, key, head, options, voice)
     path = StoryPath(reader, options.policy, budget=options.budget)
-    row = path.grow(0).nodes if ready or disputed or options.budget else ()
+    grown = path.grow(0) if ready or disputed or options.budget else None
+    row = grown.nodes if grown else ()
     overview = due_overview(reader, row)
+    tail = _due_tail(reader, grown) if grown and not (ready or disputed or waits_for is not None) else None
+    ready += [tail] if tail and tail.id not in resting else []
     # It is written from the texts of all leaves, once they are there.
-    if overview and not (ready or disputed or waits_for is not None):
+    if overview and not ([each for each in ready if each is not tail] or disputed or waits_for is not None):
         overview = overview if is_told(path, row) else None
         ready += [overview] if overview and overview.id not in resting else []
     # Who plays whom is counted over the whole path: at a table a character is seldom called by name.
     cast = cast_section([node.lines("cast") for node in row], DEEP_LINES) if ready or disputed else None
     return DueTexts(
         ready=tuple(replace(stretch, sections=(cast,) if cast else ()) for stretch in (*disputed, *ready)),
-        missing=len(missing) + len(disputed) + (overview is not None),
+        missing=len(missing) + len(disputed) + (overview is not None) + (tail is not None),
         options=options,
         erased=tx.sessions.erased(key),
     )
@@ -222,6 +226,9 @@ async def write_text(
     """
     if asked_budget(stretch.summarizer):
         job = await store.read(overview_job, key, stretch, options, voice)
+        return await write(await asyncio.to_thread(StoryTask, job, options.count), model)
+    if stretch.summarizer == tail_summarizer(options.policy.summarizer):
+        job = await store.read(_tail_job, key, stretch, options, voice)
         return await write(await asyncio.to_thread(StoryTask, job, options.count), model)
     if stretch.level == "story":
         story = await store.read(_story_stretch, key, stretch, options, voice)
@@ -530,5 +537,54 @@ def overview_job(
         voice=voice,
         seen_by=options.policy.seen_by,
         room=min(max(told_room(path, options), LEAST_TOKENS), MOST_TOKENS),
+        window_tokens=settings(options.policy).window_tokens,
+    )
+
+
+# The newest messages, told ahead of their leaf where narrow contexts have no room for them.
+
+
+def _due_tail(reader: StoredReader, grown: Grown) -> Summary | None:
+    """The text of newest messages that is to be written for contexts of the reader's budget, but for its content."""
+    options = reader.options
+    if not options.budget or options.policy.seen_by or settings(options.policy).running or grown.behind:
+        return None
+    ahead = untold(grown.fresh, options)
+    if not ahead or not grown.nodes or not is_model_written(reader.texts(grown.nodes[-1:])[0]):
+        return None
+    first, last = ahead[0], ahead[-1]
+    bare = replace(
+        grown.nodes[-1],
+        depth=OVERVIEW_DEPTH,
+        first=first.id,
+        last=last.id,
+        first_position=first.position,
+        last_position=last.position,
+        summarizer=tail_summarizer(options.policy.summarizer),
+        source_tokens=sum(message.tokens for message in ahead),
+        leaves=1,
+        sections=(),
+        sources=(),
+    )
+    bare = replace(bare, id=text_id(bare, (), reader.voice))
+    return None if reader.get([bare.id]) else bare
+
+
+def _tail_job(tx: Transaction, key: SessionKey, tail: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
+    """What the text of newest messages is written from, as that of a leaf is."""
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, tail.last)))
+    messages = _messages_heard(tx, key, tail, tail.first_position, options.policy)
+    before, leaves = _before(tx, key, tail, options, voice)
+    opened = _open_before(leaves or before, tail, options)
+    leaf = make_leaf(messages, opened, options.policy)
+    played = [(each.player, each.full or each.name) for each in known_cast([tail]).people if each.player]
+    return StoryJob(
+        offline=replace(leaf, depth=OVERVIEW_DEPTH, summarizer=tail.summarizer),
+        messages=tuple(messages),
+        before=before[-1] if before else None,
+        open=opened,
+        known=known_names(before),
+        played=tuple(played),
+        voice=voice,
         window_tokens=settings(options.policy).window_tokens,
     )

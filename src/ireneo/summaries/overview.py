@@ -14,6 +14,8 @@ from ireneo.summaries.summary import Summary
 
 OVERVIEW = "/overview/"
 """What follows the policy's summarizer in the name of an overview's, before its budget."""
+TAIL = "/tail"
+"""What follows the policy's summarizer where a model told the newest messages ahead of their leaf."""
 OVERVIEW_DEPTH = 0
 """The depth of an overview, which has no place among the depths of the pyramid."""
 LEAF_TEXT_TOKENS = 150
@@ -29,6 +31,11 @@ GROWN = 0.25
 def overview_summarizer(summarizer: str, budget: int) -> str:
     """The summarizer of overviews of a policy's leaves, for contexts of `budget` tokens."""
     return f"{summarizer}{OVERVIEW}{budget}"
+
+
+def tail_summarizer(summarizer: str) -> str:
+    """The summarizer of texts that tell the messages behind the last of a policy's leaves."""
+    return f"{summarizer}{TAIL}"
 
 
 def asked_budget(summarizer: str) -> int:
