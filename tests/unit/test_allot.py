@@ -209,3 +209,14 @@ def test_a_block_that_would_say_nothing_says_what_fits() -> None:
         [offer(*(found(f"{ROW} It is number {n}.", 9.0) for n in range(20))), offer(long, acts, limit=60)], 300
     )
     assert texts(filled[1]) == ["I read src/rows.py."]
+
+
+def test_what_is_too_little_for_a_statement_is_for_more_names() -> None:
+    many = [f"tide_table_{number}" for number in range(80)]
+    allotter = Allotter([offer(found(ROW), names=many)], 500, STATEMENTS, end=50)
+    left = 500 - allotter.fill(500)
+    before = names(allotter.choices()[0])
+    assert 0 < allotter.name_more(left) <= left
+    after = names(allotter.choices()[0])
+    assert after[: len(before)] == before
+    assert len(after) > len(before)

@@ -276,6 +276,10 @@ class Allotter:
         self._for_names = 0
         return spent
 
+    def name_more(self, room: int) -> int:
+        """Spend on names what statements can't use; returns what was spent."""
+        return self._name(room)
+
     def choices(self) -> Sequence[Choice]:
         """The chosen lines of each offer, and the names at its end."""
         out: list[dict[SectionName, list[tuple[Line, Sequence[str]]]]] = [{} for _ in self.offers]

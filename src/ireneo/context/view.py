@@ -416,6 +416,13 @@ def _fill(
         if left < max(room // 50, 16):
             break
         left -= left // 10
+    # What is too little for a statement is for names; in a narrow context they would push one out when it is written.
+    if room >= NAMES_FROM and left > 0 and allotter.name_more(left):
+        files = set()
+        shown = [
+            slot.shown(choice, statements.count, statements.strategy, files)
+            for slot, choice in zip(slots, allotter.choices(), strict=True)
+        ]
     return shown
 
 
