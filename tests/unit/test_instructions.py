@@ -158,7 +158,7 @@ def test_since_a_day_and_by_project() -> None:
     pages = instructions([*ALL, elsewhere, replace(elsewhere, lesson="“Ask first.”", is_ruling=True, project="")])
     assert [page.project for page in pages] == ["kestrel", "reed", ""]
     assert "### reed: traps" in block_of(pages)
-    assert "### any project: rules" in block_of(pages)
+    assert "### several projects: rules" in block_of(pages)
     (page,) = instructions([*ALL, elsewhere], project="kestrel")
     assert sum(len(part) for _, part in page.parts) == 5
 

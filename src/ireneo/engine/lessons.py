@@ -45,6 +45,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import against, in_favour
 from ireneo.memories.record import (
+    GENERAL,
     Evidence,
     MemoryDraft,
     MemoryId,
@@ -80,7 +81,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
 
     id: MemoryId
     project: str
-    """The project that it is specific to; empty where it held in several, or where none is known."""
+    """The only project that it belongs to; empty where it belongs to several, to all, or to none."""
     task_type: str
     lesson: str
     cue: str
@@ -115,6 +116,13 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     """``retired`` where the lesson no longer holds."""
     against: tuple[str, ...] = ()
     """The objections against the lesson, by whom and when, in sentences."""
+    projects: tuple[str, ...] = ()
+    """The projects in which it held, and so those to which it is told; ``*`` for one that was marked as general."""
+
+    @property
+    def where(self) -> str:
+        """The projects to which it is told, in words."""
+        return "every project" if GENERAL in self.projects else ", ".join(self.projects) or self.project or "no project"
 
 
 def lessons(
@@ -173,7 +181,7 @@ def _lesson(record: Record, standing: Standing, observed: Sequence[Observation],
     named, best = projects_of(record), best_worded(observed)
     return Lesson(
         id=record.id,
-        project=next(iter(named)) if len(named) == 1 else "",
+        project=next(iter(named)) if len(named) == 1 and GENERAL not in named else "",
         task_type=record.task_type,
         lesson=record.text,
         cue=record.cue,
@@ -194,6 +202,7 @@ def _lesson(record: Record, standing: Standing, observed: Sequence[Observation],
         seconds=sum(each.seconds for each in observed),
         state=record.state,
         against=disputes(record),
+        projects=tuple(sorted(named)),
     )
 
 

@@ -30,7 +30,7 @@ _BLOCK = lazy_re(
 _MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
 _HOME = lazy_re(r"/(?:Users|home)/(?:[\w.@-]{1,60}/){1,20}")
 """A path in somebody's home, which does not belong into a repository."""
-ANYWHERE = "any project"
+ANYWHERE = "several projects"
 _SKILL = """---
 name: lessons-from-runs
 description: What earlier runs taught, with what failed and what to do instead. Read it before you begin a task.

@@ -77,8 +77,12 @@ class LearningTally(LogTally, kw_only=True):
     kept: int = 0
     """Tokens of the diaries and the new lessons."""
     new: int = 0
+    listed: int = 0
+    """New lessons that `ireneo lessons` lists."""
     guarded: int = 0
     """New lessons that only the guard tells, before a call."""
+    joined: int = 0
+    """New lessons that are told together with another one that says the same."""
     spoken_to: int = 0
     """How often a known lesson was seen again, or was contradicted."""
     calls: int = 0
@@ -132,7 +136,8 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
         yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
         traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
-        yield f"{counted(tally.new - tally.guarded, 'new lesson')}{traps}{again} → {shown(path)}"
+        joined = f" ({tally.joined:,} more joined to another that says the same)" if tally.joined else ""
+        yield f"{counted(tally.listed, 'new lesson')}{joined}{traps}{again} → {shown(path)}"
     yield from secret_lines(tally.redacted, tally.unredacted)
     for number, noun, what in (
         (tally.known, "file", "learned from before"),
@@ -274,12 +279,18 @@ def learn_from(
                 others.finished(1)
 
             memory.learn(on_progress=report_stored)
-    tally.guarded += _only_guarded(memory, added)
+    _count_new(memory, added, tally)
 
 
-def _only_guarded(memory: Memory, added: Collection[str]) -> int:
-    """How many new lessons only the guard tells, after all runs: what one shows may be seen again in the next."""
-    return sum(each.guard_only and each.id in added for each in memory.lessons(guarded=True)) if added else 0
+def _count_new(memory: Memory, added: Collection[str], tally: LearningTally) -> None:
+    """Count the new lessons as they are listed, after all runs: what one shows may be seen again in the next."""
+    found = memory.lessons(guarded=True) if added else ()
+    listed = {each.id for each in said_once([each for each in found if not each.guard_only])}
+    guarded = {each.id for each in found if each.guard_only}
+    tally.listed += len(listed.intersection(added))
+    tally.guarded += len(guarded.intersection(added))
+    apart = [each for each in added if each not in listed and each not in guarded]
+    tally.joined += sum(each.state == "active" for each in memory.get(apart)) if apart else 0
 
 
 class LessonFilter(Struct, frozen=True, kw_only=True):
@@ -348,12 +359,23 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
 
 
 def _project_of(memory: Memory, exporting: Exporting) -> str | None:
-    """The project of the repository that is exported to; None where it has no lessons."""
+    """The project of the repository that is exported to; None where it is none.
+
+    Raises BadInput where it is another than those that were learned from: their rules are not to be mixed there.
+    """
     from ireneo.faces.cli.instructions import repository_of
 
     repository = exporting.repo or repository_of(cast("Path", exporting.export))
     named = project_named(str(repository.resolve()))
-    return named if named and any(run.project == named for run in memory.runs()) else None
+    known = sorted({run.project for run in memory.runs() if run.project})
+    if named and named not in known and len(known) > 1:
+        raise BadInput(_none_of(named, known))
+    return named if named in known else None
+
+
+def _none_of(project: str, known: Sequence[str]) -> str:
+    named = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
+    return f"No run of project {project} was learned from; name one of {named} with --project."
 
 
 def _exported(
@@ -390,7 +412,8 @@ def _exported(
 
 def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
-    about = picked(lesson, "id project task_type lesson category is_ruling conditions standing seen met last_seen")
+    about = picked(lesson, "id project projects task_type lesson category is_ruling conditions standing")
+    about |= picked(lesson, "seen met last_seen")
     sources = [picked(each, "session message quote") for each in lesson.sources]
     return about | {"sources": sources} | picked(lesson, "reviewed guard_only state against")
 
@@ -441,8 +464,7 @@ def _show_silence(runs: Sequence[LearnedRun], project: str) -> None:
     if not runs:
         warn("No run was learned from yet; `ireneo learn` imports them.")
     elif here and known and here not in known:
-        named = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
-        warn(f"No run of project {here} was learned from; name one of {named} with --project.")
+        warn(_none_of(here, known))
     sys.stdout.write("Nothing speaks against it.\n")
 
 

@@ -120,7 +120,7 @@ def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> N
 
 def _show(lesson: Lesson, number: int, of: int) -> None:
     screen = console()
-    about = [f"{number} of {of}", one_line(lesson.project) or "any project"]
+    about = [f"{number} of {of}", one_line(lesson.where)]
     about += ["ruling" if lesson.is_ruling else lesson.category]
     about += [each for each in (lesson.standing, lesson.reviewed, short(lesson.id)) if each]
     screen.print()

@@ -305,7 +305,7 @@ INDENT = MARGIN * 3
 
 
 def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0) -> None:
-    """Show the lessons by project; those of several projects, or of none, come last.
+    """Show the lessons by the projects to which they are told; those of several, of all, or of none come last.
 
     `chosen` says that there may be others than those that were asked for; `more` is how many only the guard tells.
     """
@@ -320,13 +320,13 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int =
         shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them from runs"
         write(screen, f"  {none}; {shown}.")
         return
-    by_project: dict[str, list[Lesson]] = {}
+    by_place: dict[tuple[bool, str], list[Lesson]] = {}
     for lesson in lessons:
-        by_project.setdefault(one_line(lesson.project), []).append(lesson)
-    for project in sorted(by_project, key=lambda name: (not name, name)):
+        by_place.setdefault((not lesson.project, one_line(lesson.where)), []).append(lesson)
+    for place in sorted(by_place):
         screen.print()
-        screen.print(Text(f"{MARGIN}{project or 'anywhere'}", style="bold"), no_wrap=True, overflow="ellipsis")
-        for lesson in by_project[project]:
+        screen.print(Text(f"{MARGIN}{place[1]}", style="bold"), no_wrap=True, overflow="ellipsis")
+        for lesson in by_place[place]:
             _show_lesson(screen, lesson)
     if more:
         screen.print()
