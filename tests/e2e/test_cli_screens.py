@@ -21,6 +21,7 @@ from tests.e2e.test_cli_command import AGENT, COMMAND, entry, run
 
 import ireneo
 from ireneo.faces.cli.context import MessagePlace, ends_of, first_line, parts_of, show_context
+from ireneo.faces.cli.output import cut_within
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -274,7 +275,7 @@ def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -
     done = subprocess.run([*COMMAND, "sessions"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     headings, row = done.stdout.splitlines()
     assert headings.split() == ["session", "messages", "tokens", "last", "project", "source"]
-    assert row.split() == ["7c1e4f52-2b8d-4…", "59", "9,637", "2026-03-02", "kestrel", "claude-code"]
+    assert row.split() == ["7c1e4f52…0c9d2e8", "59", "9,637", "2026-03-02", "kestrel", "claude-code"]
 
 
 def test_a_screen_that_is_too_narrow_for_a_table_shows_each_cell_behind_its_heading(tmp_path: Path) -> None:
@@ -317,3 +318,8 @@ def test_the_rows_of_a_story_name_its_threads_and_its_cast(tmp_path: Path) -> No
     rows = lines[next(number for number, line in enumerate(lines) if line.split()[:1] == ["what"]) + 1 :]
     assert re.match(r"  \d+ pins and threads  .*“I promise you", rows[0])
     assert re.match(r"  cast  .*Vera", rows[1])
+
+
+def test_names_are_cut_where_both_their_ends_are_seen() -> None:
+    assert cut_within("5e0b7c1a-20d4/agent-b19", 15) == "5e0b7c1…ent-b19"
+    assert cut_within("a-plain-name", 15) == "a-plain-name"

@@ -597,7 +597,7 @@ def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) 
         show_labelled(screen, "", line, width=LABEL)
     budget = f"{context.tokens:,} of {context.budget:,} tokens"
     show_labelled(screen, "budget", Text(budget), width=LABEL)
-    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}"
+    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'row')}"
     show_labelled(screen, "saving", Text(saved), width=LABEL)
 
 

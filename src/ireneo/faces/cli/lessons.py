@@ -47,6 +47,7 @@ from ireneo.faces.cli.output import (
     console,
     counted,
     cut,
+    cut_within,
     day_of,
     day_start,
     one_line,
@@ -105,21 +106,26 @@ class LearningTally(LogTally, kw_only=True):
         self.failures += learned.run.failures
 
 
+SESSION_WIDTH = 15
+"""Most characters of a session's name behind what a run taught."""
+
+
 def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
     """A run with new lessons and the beginning of each lesson; nothing for a run without new lessons."""
     if not learned.new:
         return
     run = learned.run
+    project = one_line(run.project or "no project")[:16]
     parts = [
-        f"{run.tokens:,} tokens",
+        f"  {day_of(run.started or run.ended):10}  {project:16}  {run.tokens:,} tokens",
         f"{run.failures:,} of {counted(run.calls, 'call')} failed",
         counted(learned.new, "new lesson"),
+        cut_within(one_line(run.session), SESSION_WIDTH),
     ]
-    if again := len(learned.lessons) - learned.new:
-        parts.append(f"{again:,} seen again")
-    parts.append(one_line(run.session))
-    project = one_line(run.project or "no project")[:16]
-    yield cut(f"  {day_of(run.started or run.ended):10}  {project:16}  {' · '.join(parts)}", width)
+    again = f"{len(learned.lessons) - learned.new:,} seen again"
+    if len(learned.lessons) > learned.new and len(" · ".join([*parts, again])) <= width:
+        parts.insert(-1, again)
+    yield cut(" · ".join(parts), width)
     for each in learned.lessons:
         if each.did == "added":
             lesson = one_line(each.record.text)
@@ -131,9 +137,9 @@ def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
 def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     """What was learned in all."""
     if tally.sessions:
-        ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
+        told = f" became {tally.kept:,} of diaries and lessons" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
-        yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}"
+        yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{told}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
         traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
         joined = f" ({tally.joined:,} more joined to another that says the same)" if tally.joined else ""

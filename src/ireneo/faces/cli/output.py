@@ -42,6 +42,14 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
+def cut_within(name: str, most: int) -> str:
+    """Shorten a name to `most` characters in its middle: names often differ only at one of their ends."""
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
+
+
 def short(id: str) -> str:
     """Return the beginning of an id, which is enough to open it."""
     return id[:9]
@@ -206,6 +214,8 @@ class Column(Struct, frozen=True):
     heading: str
     right: bool = False
     widest: int = 60
+    within: bool = False
+    """Cut cells in their middle: what tells them apart may stand at either end."""
 
 
 def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
@@ -273,6 +283,8 @@ def _line(columns: Sequence[Column], row: Sequence[Text], widths: Sequence[int])
     line = Text(MARGIN)
     for index, (column, cell, width) in enumerate(zip(columns, row, widths, strict=True)):
         shown = cell.copy()
+        if column.within and cell_len(cell.plain) > width:
+            shown.plain = cut_within(cell.plain, width)
         shown.truncate(width, overflow="ellipsis")
         gap = " " * (width - cell_len(shown.plain))
         line.append(gap if column.right else "")

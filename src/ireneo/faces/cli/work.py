@@ -258,7 +258,7 @@ def _summed_up(tally: WorkReport) -> str:
         (tally.memories, "memory", "made or changed"),
         (tally.archived, "memory", "archived"),
         (tally.vectors, "vector", "made"),
-        (tally.episodes, "episode", "looked back on"),
+        (tally.episodes, "episode", "read for conclusions"),
         (tally.failed, "piece", "of work failed, and will be tried again"),
     )
     return "; ".join(f"{counted(number, noun)} {did}" for number, noun, did in parts if number) + ".\n"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
 
 _SESSIONS = (
-    Column("session", widest=80),
+    Column("session", widest=80, within=True),
     Column("messages", right=True),
     Column("tokens", right=True),
     Column("last"),
