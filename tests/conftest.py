@@ -53,9 +53,9 @@ os.environ["IRENEO_EMBEDDER"] = "none"
 
 @pytest.fixture(scope="session", autouse=True)
 def rules_alone() -> Iterator[None]:
-    """Open memories without a judge of sentences."""
+    """Open memories without a rater of sentences."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ireneo.wiring.open_judge", lambda: None)
+        patched.setattr("ireneo.wiring.open_rater", lambda: None)
         yield
 
 

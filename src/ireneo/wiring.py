@@ -9,17 +9,17 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
 
-from ireneo.adapters.embed.bearing import open_judge
 from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.embed.salience import open_rater
 from ireneo.adapters.fleet import open_workers
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
-from ireneo.engine.bearing import Judging
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
+from ireneo.engine.salience import CachedRater
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.summaries.policy import Policy, VoiceRule
@@ -133,7 +133,7 @@ async def open(
         listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
-        judging=_judging(embedder),
+        rater=_rater(embedder),
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
         open_workers=partial(_workers, tokens),
@@ -147,9 +147,9 @@ async def open(
         await memory.close()
 
 
-def _judging(embedder: str | Embedder | None) -> Judging | None:
-    judge = None if embedder == "none" else open_judge()
-    return Judging(judge) if judge else None
+def _rater(embedder: str | Embedder | None) -> CachedRater | None:
+    rater = None if embedder == "none" else open_rater()
+    return CachedRater(rater) if rater else None
 
 
 def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncContextManager[Workers]:

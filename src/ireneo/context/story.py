@@ -118,8 +118,8 @@ OPEN_SHARE = 0.2
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
 RATED_LIVE, RATED_NAMES = 0.6, 0.05
-"""The share of their usual room that the newest messages get, and the most that names take of a block, where a judge
-says what sentences bear: what it chooses says more for its tokens."""
+"""The share of their usual room that the newest messages get, and the most that names take of a block, where a rater
+is there: what it chooses says more for its tokens."""
 STEPS = 6
 """The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
@@ -177,7 +177,7 @@ class StoryTeller:
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
-        name = (*((node.id, *node.edits) for node in nodes), room, options.bearings is None, *sorted(doubts.items()))
+        name = (*((node.id, *node.edits) for node in nodes), room, options.ratings is None, *sorted(doubts.items()))
 
         def told() -> Sequence[str]:
             return tell_blocks(
@@ -187,7 +187,7 @@ class StoryTeller:
                 doubts=doubts,
                 strategy=story_strategy(options.policy),
                 players=players_of(self.cast(nodes)),
-                names_share=NAMES_SHARE if options.bearings is None else RATED_NAMES,
+                names_share=NAMES_SHARE if options.ratings is None else RATED_NAMES,
             )
 
         return self._told.get(name, told)
@@ -196,7 +196,7 @@ class StoryTeller:
         """Write the leaf over `messages`, before which the threads `before` are open."""
         policy = options.policy
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
-        return self._leaves.get(name, lambda: make_leaf(messages, before, policy, options.bearings))
+        return self._leaves.get(name, lambda: make_leaf(messages, before, policy, options.ratings))
 
     def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by one that is none of the canonical ones."""
@@ -427,7 +427,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
         return room
     if is_model_written(nodes[0]):
         room = int(room * TOLD_LIVE)
-    elif options.bearings is not None:
+    elif options.ratings is not None:
         room = int(room * RATED_LIVE)
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)

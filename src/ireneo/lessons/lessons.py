@@ -160,6 +160,8 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+TYPED_AGAIN = 5
+"""Most words of a sentence that somebody types twice in the same way."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
@@ -238,9 +240,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
             return again
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
-        alone = alone or (
-            reaches_beyond(best.text) and stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
-        )
+        lasts = often or reaches_beyond(best.text)
+        alone = alone or (lasts and stands_alone(best.text, named=best.trigger is not None, conceded=conceded))
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False
@@ -276,8 +277,9 @@ def _is_explained(seen: Observation) -> bool:
 
 
 def _is_copied(observations: Sequence[Observation]) -> bool:
-    """Whether the words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
-    return len({" ".join(ABOUT.sub("", each.text).split()) for each in observations if each.held}) == 1
+    """Whether many words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
+    wordings = {" ".join(ABOUT.sub("", each.text).split()) for each in observations if each.held}
+    return len(wordings) == 1 and len(wordings.pop().split()) > TYPED_AGAIN
 
 
 def _is_costly(observations: Sequence[Observation]) -> bool:

@@ -48,8 +48,8 @@ class Embedder(Protocol):
         """
 
 
-class BearingJudge(Protocol):
-    """A small model on this machine that rates what sentences of a story bear on what follows."""
+class SalienceRater(Protocol):
+    """A small model on this machine that rates how much sentences of a story matter later."""
 
     async def rate(self, sentences: Sequence[str]) -> Sequence[float]:
         """Rate each sentence from 0, talk of the moment, to 1: a debt, a secret, a death.

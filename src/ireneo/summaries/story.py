@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from ireneo.errors import BadInput
 from ireneo.log.calls import atoms
 from ireneo.log.message import Message, as_said
-from ireneo.summaries.bearing import Bearings
 from ireneo.summaries.cast import DEEP_LINES, cast_section
 from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.salience import Ratings
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.summary import (
     Atom,
@@ -75,10 +75,10 @@ class StoryStrategy:
 
     name = "story"
 
-    def __init__(self, settings: StorySettings, bearings: Bearings | None = None) -> None:
-        """Cut by `settings`; `bearings` says what sentences bear, where that is known."""
+    def __init__(self, settings: StorySettings, ratings: Ratings | None = None) -> None:
+        """Cut by `settings`; `ratings` says how much sentences matter later, where that is known."""
         self.settings = settings
-        self._bearings = bearings
+        self._ratings = ratings
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
         """Whether a leaf ends between `stretch` and `following`: at a whole turn, once it is long enough."""
@@ -93,7 +93,7 @@ class StoryStrategy:
 
     def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
         """Return the sentences that matter most, verbatim, and the names."""
-        return tell_leaf(as_said(messages), self._bearings)
+        return tell_leaf(as_said(messages), self._ratings)
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
         """Return the sentences of `parts` that matter most, and the names."""
@@ -120,9 +120,9 @@ _NO_LETTERS = 0x2E80
 _SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
-def story_strategy(policy: Policy, bearings: Bearings | None = None) -> Strategy:
-    """Return the policy's own strategy, or else `StoryStrategy`, which heeds `bearings`."""
-    return policy.strategy or StoryStrategy(settings(policy), bearings)
+def story_strategy(policy: Policy, ratings: Ratings | None = None) -> Strategy:
+    """Return the policy's own strategy, or else `StoryStrategy`, which heeds `ratings`."""
+    return policy.strategy or StoryStrategy(settings(policy), ratings)
 
 
 # Merging works like counting the leaves in base `fan_in`.
@@ -214,12 +214,12 @@ def is_answered(messages: Sequence[Message]) -> bool:
 
 
 def make_leaf(
-    messages: Sequence[Message], before: Sequence[Thread], policy: Policy, bearings: Bearings | None = None
+    messages: Sequence[Message], before: Sequence[Thread], policy: Policy, ratings: Ratings | None = None
 ) -> Summary:
-    """Write the leaf over `messages`, heeding `bearings`; `before` are the threads open at its start."""
+    """Write the leaf over `messages`, heeding `ratings`; `before` are the threads open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
-    told = story_strategy(policy, bearings).leaf(messages, "", ends_turn=False)
+    told = story_strategy(policy, ratings).leaf(messages, "", ends_turn=False)
     cast = find_cast(heard)
     sections = [*told, *([cast] if cast else []), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(

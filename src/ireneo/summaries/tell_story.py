@@ -15,7 +15,7 @@ from ireneo.language.words import balanced, language_of, letters, terms
 from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.bearing import Bearings
+from ireneo.summaries.salience import Ratings
 from ireneo.summaries.speech import (
     is_prose,
     label,
@@ -241,10 +241,10 @@ EVENTFUL = 5.9
 """Most worth of any other passage."""
 RECAPPED = 2.5
 """Factor for the worth of a recap's sentences, added to `RECAP`."""
-BEARING = 3.0
-"""Salience of a sentence that surely bears on what follows, where its bearing is known."""
+MATTERS = 3.0
+"""Salience of a sentence that surely matters later, where sentences are rated."""
 RETOLD = 1.3
-"""Factor for the worth of a recap's sentences where their bearing is known."""
+"""Factor for the worth of a recap's sentences where they are rated."""
 LANGUAGE_SAMPLE = 4_000
 """Characters by which the language of a stretch is recognised."""
 
@@ -272,7 +272,7 @@ class _ToldSentence(Struct, kw_only=True):
     """The worth of the sentence apart from its neighbours."""
 
 
-def tell_leaf(messages: Sequence[Message], bearings: Bearings | None = None) -> tuple[Section, ...]:
+def tell_leaf(messages: Sequence[Message], ratings: Ratings | None = None) -> tuple[Section, ...]:
     """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
     Sentences are verbatim, prefixed with the speaker's name if that is somebody in the story; long ones are cut, with
@@ -282,8 +282,8 @@ def tell_leaf(messages: Sequence[Message], bearings: Bearings | None = None) -> 
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
     _weigh(stretch)
-    if bearings is not None and not is_prose(messages):
-        _rate(stretch, bearings)
+    if ratings is not None and not is_prose(messages):
+        _rate(stretch, ratings)
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -311,14 +311,14 @@ def _weigh(stretch: Sequence[_ToldSentence]) -> None:
             each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
 
 
-def _rate(stretch: Sequence[_ToldSentence], bearings: Bearings) -> None:
-    """Set the salience of each sentence by what it bears, if that is known of all; the judge reads English alone."""
+def _rate(stretch: Sequence[_ToldSentence], ratings: Ratings) -> None:
+    """Set the salience of each sentence to its rating, if all are known; the rater reads English alone."""
     if language_of(" ".join(each.text for each in stretch)[:LANGUAGE_SAMPLE]) != "en":
         return
     said = [each for each in stretch if not is_heading(each.text) and not _is_idle(each)]
-    for each, rating in zip(said, bearings.of([each.text for each in said]) or (), strict=False):
+    for each, rating in zip(said, ratings.of([each.text for each in said]) or (), strict=False):
         each.rated = True
-        each.telling = BEARING * rating * _certainty(each.text)
+        each.telling = MATTERS * rating * _certainty(each.text)
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:

@@ -1,7 +1,8 @@
-"""The judge of what sentences of a story bear on what follows: a line through the local model's vectors.
+"""The rater of how much sentences of a story matter later: a line through the local model's vectors.
 
-Its weights were fitted to some six hundred sentences of our own (`benchmarks/bearing.toml`) by `benchmarks/bearing.py`:
-half of them say what lasts in a story, the others are dice, rules, scenery, blows and small talk.
+Its weights were fitted to some six hundred sentences of our own (`benchmarks/salience.toml`) by
+`benchmarks/salience.py`: half of them say what lasts in a story, the others are dice, rules,
+scenery, blows and small talk.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from importlib.util import find_spec
 
 from ireneo.adapters.embed.opening import NEEDED, LocalEmbedder
 from ireneo.memories.index import Vector
-from ireneo.ports.models import BearingJudge
+from ireneo.ports.models import SalienceRater
 
-WEIGHTS = "bearing.json"
+WEIGHTS = "salience.json"
 
 
-class LocalJudge:
-    """A BearingJudge over the local embedder; it reads English."""
+class LocalRater:
+    """A SalienceRater over the local embedder; it reads English."""
 
     def __init__(self) -> None:
         """Load nothing yet. Raises MissingExtra."""
@@ -33,9 +34,9 @@ class LocalJudge:
         return await asyncio.to_thread(_rate, vectors)
 
 
-def open_judge() -> BearingJudge | None:
-    """Return the judge; None where the extra `local` is not installed. Nothing is loaded before the first sentence."""
-    return LocalJudge() if all(find_spec(name) is not None for name in NEEDED) else None
+def open_rater() -> SalienceRater | None:
+    """Return the rater; None where the extra `local` is not installed. Nothing is loaded before the first sentence."""
+    return LocalRater() if all(find_spec(name) is not None for name in NEEDED) else None
 
 
 @cache

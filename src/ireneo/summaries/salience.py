@@ -1,6 +1,6 @@
-"""How much the sentences of a story bear on what follows: debts, secrets, wounds, deaths, and what else lasts.
+"""How much the sentences of a story matter later: debts, secrets, wounds, deaths, and what else lasts.
 
-Whoever reads a leaf's sentences is a model that runs on this machine (`ireneo.ports.models.BearingJudge`). Nothing may
+Whoever reads a leaf's sentences is a model that runs on this machine (`ireneo.ports.models.SalienceRater`). Nothing may
 wait for it where a leaf is written: what is known of its sentences is looked up, and what is lacking is noted, for the
 engine to ask and to write the leaf again.
 """
@@ -13,7 +13,7 @@ MOST_KNOWN = 65_536
 """Most ratings that are kept, some megabytes; when there are more, the older half goes."""
 
 
-class KnownBearings:
+class KnownRatings:
     """Ratings by sentence, kept for all sessions of a memory; it holds none of the sentences."""
 
     def __init__(self) -> None:
@@ -30,10 +30,10 @@ class KnownBearings:
         self._ratings.update((hash(sentence), rating) for sentence, rating in ratings.items())
 
 
-class Bearings:
+class Ratings:
     """The ratings for one reading of a story, and which of them were lacking."""
 
-    def __init__(self, known: KnownBearings) -> None:
+    def __init__(self, known: KnownRatings) -> None:
         self._known = known
         self.lacking: dict[str, None] = {}
         """The sentences whose ratings were asked for in vain."""

@@ -1,10 +1,10 @@
 """Fit the weights by which sentences of a story are rated, and tell how well they rate what they were not fitted to.
 
-    python benchmarks/bearing.py [--write]
+    python benchmarks/salience.py [--write]
 
-Ridge regression on the vectors of the sentences in `bearing.toml`, which all are our own. Prints the share of sentences
-that are rated on the right side of 0.5 and how often a lasting one is rated above a passing one, with each tenth
-rated by weights that were fitted to the others. `--write` puts the weights of all where the judge reads them.
+Ridge regression on the vectors of the sentences in `salience.toml`, which all are our own. Prints the share of
+sentences that are rated on the right side of 0.5 and how often a lasting one is rated above a passing one, with each
+tenth rated by weights that were fitted to the others. `--write` puts the weights of all where the rater reads them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ireneo.adapters.embed import bearing
+from ireneo.adapters.embed import salience
 from ireneo.adapters.embed.opening import LocalEmbedder
 
-SENTENCES = Path(__file__).with_name("bearing.toml")
+SENTENCES = Path(__file__).with_name("salience.toml")
 RIDGE = 3.0
 """With 1 to 10 about as good; below, it learns the sentences by heart."""
 STEEP, MIDDLE = 9.6, 0.55
@@ -62,7 +62,7 @@ async def main(write: bool) -> None:
     print(f"{len(lasting)} lasting and {len(passing)} passing sentences")
     print(f"on the right side of 0.5: {right:.2f}; a lasting one above a passing one: {above:.3f}")
     if write:
-        place = Path(bearing.__file__).with_name(bearing.WEIGHTS)
+        place = Path(salience.__file__).with_name(salience.WEIGHTS)
         place.write_text(json.dumps([float(f"{each:.3g}") for each in fitted(vectors, lasts)]) + "\n")
         print(f"written to {place}")
 
