@@ -94,7 +94,7 @@ def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, t
         (("sessions", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
         (("import", "{agent}", "--db", "{file}"), text_file, "is not an Ireneo database"),
         (("import", "{agent}", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
-        (("context", "{file}", "--budget", "2000"), text_file, "is in no log format that is known here"),
+        (("context", "{file}", "--budget", "2000"), text_file, "--format (`ireneo formats` lists them)."),
         (("context", "{file}", "--budget", "2000"), empty_file, "is empty"),
         (("compact", "{file}", "--budget", "2000"), text_file, "; give a JSON list of messages."),
         (("compact", "{file}", "--budget", "2000"), log_of_agent, "; it is a log: use `ireneo context "),
@@ -138,8 +138,8 @@ def test_an_import_of_nothing_readable_makes_no_database(tmp_path: Path) -> None
         (("snapshot", "7c1e", "--budget", "0"), "A budget of 0 tokens is too small"),
         (("snapshot", "7c1e", "--budget", "much"), "'much' is not a number of tokens"),
         (("copy", "memory.db", "./memory.db"), "memory.db can't be copied into itself"),
-        (("recall", "beat", "--project", "gone", "--kind", "failure"), "belongs to a project gone; there are kestrel."),
-        (("memories", "--project", "gone"), "belongs to a project gone; there are kestrel."),
+        (("recall", "beat", "--project", "gone", "--kind", "failure"), "belongs to a project gone; there is kestrel."),
+        (("memories", "--project", "gone"), "belongs to a project gone; there is kestrel."),
     ],
 )
 def test_what_is_not_in_a_database(arguments: tuple[str, ...], sentence: str, stored: Path) -> None:

@@ -136,6 +136,16 @@ def test_a_reader_gets_a_list(folder: Path) -> None:
     assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing matches that in 2 tokens.\n"
 
 
+def test_the_users_own_name_leads_to_what_is_known_of_the_user(tmp_path: Path) -> None:
+    called = ("--subject", "user", "--attribute", "name", "--value", "Nela Brandt")
+    run("remember", "The user is called Nela Brandt.", *called, cwd=tmp_path)
+    for name in ("Nela", "nela brandt"):
+        assert "is what the user is called: `ireneo history user`." in run("history", name, cwd=tmp_path).stdout
+    assert "`ireneo history user --attribute home`" in run("history", "Nela", "--attribute", "home", cwd=tmp_path).stdout
+    assert "Nela Brandt" in run("history", "user", cwd=tmp_path).stdout
+    assert "is what the user is called" not in run("history", "Brandt", cwd=tmp_path).stdout
+
+
 def test_history_is_drawn(folder: Path) -> None:
     shown = run("history", "Ana", "--attribute", "home", cwd=folder).stdout
     rows = {name: line for line in shown.splitlines() for name in ("Rome", "Oslo") if line.startswith(f"  {name}")}

@@ -59,7 +59,7 @@ def test_a_named_session_is_searched_wherever_the_command_runs_and_an_unknown_pr
     assert "leaves at nine" in asked.stdout
     told = run("brief", "--goal", "Print the answers", "--project", "cli", db=db)
     assert "Answers are short." in told.stdout
-    assert "there are harbour" in told.stderr
+    assert "there is harbour" in told.stderr
 
 
 def test_a_story_is_found_where_it_was_imported_and_from_no_other_project(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_belongs_to_no_project_is_named_where_it_was_not_searched(tmp_path:
         memory.session("talk").append("The ferry leaves at nine.")
         memory.remember("The tide table is printed on Mondays.", project="/srv/harbour")
     told = run("recall", "When does the ferry leave?", db=db, cwd=here).stdout
-    assert "there are also harbour, and what belongs to none" in told
+    assert "there is also harbour, and what belongs to none" in told
 
 
 def test_another_project_is_named_where_no_row_of_the_folders_has_all_the_words(tmp_path: Path) -> None:

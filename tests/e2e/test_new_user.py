@@ -63,7 +63,7 @@ class Walk:
 
     def __init__(self, home: Path, system: str, patch: pytest.MonkeyPatch) -> None:
         self.home = home
-        self.folder = home / "a clone"
+        self.folder = home / "ireneo"
         self.folder.mkdir(parents=True)
         (self.folder / "src").symlink_to(ROOT / "src", target_is_directory=True)
         self.kind, self.own = PLACES[system]

@@ -19,6 +19,7 @@ from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.options import as_command
 from ireneo.faces.cli.output import Answer
 from ireneo.faces.cli.place import say_once
+from ireneo.patterns import lazy_re
 
 LOG, RULES, MEMORIES, LESSONS, SERVING, UPKEEP = (
     "The log, and contexts from it",
@@ -122,6 +123,7 @@ _COMMANDS = (
     (UPKEEP, "migrate", "upkeep", "ireneo migrate --dry-run"),
     (UPKEEP, "prune", "upkeep", "ireneo prune 7c1e4f52"),
 )
+_NAMES = {name for _, name, *_ in _COMMANDS} | {"thread"}
 _THREAD = (
     ("list", "list_threads", "ireneo thread list 7c1e4f52 --all"),
     ("add", "add_thread", "ireneo thread add 7c1e4f52 debt 'Vera owes Tom forty crowns.' --who Vera --whom Tom"),
@@ -145,8 +147,7 @@ def _app(asked: str) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(main)
-    known = {name for _, name, *_ in _COMMANDS} | {"thread"}
-    wanted = {asked} if asked in known else known
+    wanted = {asked} if asked in _NAMES else _NAMES
     for panel, name, module, example in _COMMANDS:
         if name in wanted:
             command = _function(module, "import_logs" if name == "import" else name)
@@ -188,10 +189,16 @@ def run() -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+_BESIDE = lazy_re(r"unexpected extra arguments?(?:\(s\))? \(([\w-]+)")
+
+
 def _usage(fault: typer.BadParameter) -> str:
     """Say what is wrong with a command line, and how to get its help."""
     said = fault.format_message().rstrip(".")
     command = fault.ctx.command_path if fault.ctx else "ireneo"
+    # Two commands in one line: the second may be the one that is meant.
+    if (beside := _BESIDE.search(said)) and beside[1] in _NAMES:
+        said = f"{said}. Did you mean `ireneo {beside[1]}`?"
     return f"{said} Try `{command} --help`." if said.endswith("?") else f"{said}; try `{command} --help`."
 
 

@@ -328,12 +328,16 @@ def history(
         facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
         hint = "" if facts else scoped.hint(memory)
         naming = "" if facts else _naming(memory, subject, scoped)
+        own = not facts and _is_own_name(memory, subject, scoped)
     words = [subject, *([attribute] if attribute else [])]
     words += [f"at {local_time(held)}"] if held else []
     words += [f"as believed at {local_time(known)}"] if known else []
     title = " · ".join(one_line(word) for word in words)
     none = f"No fact with a value of its own is known of {title}; {naming}" if naming else ""
     none = none or f"Nothing is known of {title}.{hint}"
+    if own:
+        only = f" --attribute {shlex.quote(attribute)}" if attribute else ""
+        none = f"{one_line(subject)} is what the user is called: `ireneo history user{only}{_there(scoped)}`."
     now = datetime.now().astimezone()
     return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, none))
 
@@ -346,9 +350,20 @@ def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
     if not number:
         return ""
     name = "1 memory names" if number == 1 else f"{number:,}{' or more' if found.after else ''} memories name"
+    return f"{name} it: `ireneo memories --text {shlex.quote(subject)}{_there(scoped)}`."
+
+
+def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
+    """Whether the user is called so, by a whole name or its first word: what users say of themselves is told of `user`."""
+    asked = subject.strip().casefold()
+    names = (each.record.value.casefold() for each in memory.history("user", "name", project=scoped.name))
+    return any(asked in (name, name.partition(" ")[0]) for name in names)
+
+
+def _there(scoped: Scoped) -> str:
+    """The options with which another command searches where this one did."""
     everywhere = " --all-projects" if scoped.all_projects else ""
-    there = f" --project {shlex.quote(scoped.project)}" if scoped.project else everywhere
-    return f"{name} it: `ireneo memories --text {shlex.quote(subject)}{there}`."
+    return f" --project {shlex.quote(scoped.project)}" if scoped.project else everywhere
 
 
 def _fact(fact: Fact) -> dict[str, object]:

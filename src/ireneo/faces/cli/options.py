@@ -264,15 +264,16 @@ class Scoped(Struct, frozen=True, kw_only=True):
             return ""
         named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
         named += ", and what belongs to none" if asked and "" in known else ""
+        verb = "is" if len(others) == 1 else "are"
         if here == self.project and here not in known:
-            unknown = f"Nothing that is stored belongs to a project {here}; there are {named}."
+            unknown = f"Nothing that is stored belongs to a project {here}; there {verb} {named}."
             if asked:
                 raise BadInput(unknown)
             return unknown
         if not asked:
             return ""
         return (
-            f" Only project {here} and general memories were searched; there are also {named}:"
+            f" Only project {here} and general memories were searched; there {verb} also {named}:"
             " name one with --project, or search all with --all-projects."
         )
 

@@ -375,7 +375,8 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
         if marked and (known := _loaded(row)).recognises(sample):
             return known
     raise UnknownFormat(
-        f"{filename} is in no log format that is known here; if it is a log, name its format with --format: {_names()}."
+        f"{filename} is in no log format that is known here; if it is a log, name its format with --format "
+        "(`ireneo formats` lists them)."
     )
 
 
