@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
-from ireneo.faces.cli.output import Answer, counted, one_line, write_json
+from ireneo.faces.cli.output import Answer, counted, hushed, one_line, write_json
 from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, is_there, place_of, room_for
 from ireneo.plumbing import GENERAL, project_here
 
@@ -43,7 +43,8 @@ def as_command(function: Callable[..., Answer | None]) -> Callable[..., None]:
         as_json = given.get("as_json") if "as_json" in parameters else given.pop("as_json", False)
         for name, kind in groups.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-        answer = function(**given)
+        with hushed(bool(as_json)):
+            answer = function(**given)
         if answer is None:
             return
         if as_json:

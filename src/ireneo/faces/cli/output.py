@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 from msgspec import Struct
@@ -295,13 +298,55 @@ def _line(columns: Sequence[Column], row: Sequence[Text], widths: Sequence[int])
     return line
 
 
+FIRST_SECONDS, MOST_SECONDS = 10.0, 60.0
+"""Where standard error is no terminal: after how long a line says what goes on, and how far apart such lines are."""
+_hushed = ContextVar("hushed", default=False)
+
+
+@contextmanager
+def hushed(wanted: bool) -> Iterator[None]:
+    """Write no such lines, for a program that reads JSON."""
+    before = _hushed.set(wanted)
+    try:
+        yield
+    finally:
+        _hushed.reset(before)
+
+
+class _Told:
+    """Says at times on standard error what goes on, so that a log of what takes long doesn't look dead."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._ended = Event()
+        # A thread of its own: where nothing is reported for minutes, it is most wanted.
+        self._thread = Thread(target=self._tell, args=(sys.stderr,), daemon=True)
+
+    def __enter__(self) -> _Told:
+        if not _hushed.get():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _tell(self, stream: TextIO) -> None:
+        begun, wait = monotonic(), FIRST_SECONDS
+        while not self._ended.wait(wait):
+            minutes, seconds = divmod(round(monotonic() - begun), 60)
+            # Nobody may read it any more, which is no reason to end.
+            with suppress(OSError, ValueError):
+                stream.write(f"ireneo: {one_line(self.what)}, {minutes}:{seconds:02} so far\n")
+                stream.flush()
+            wait = min(wait * 2, MOST_SECONDS)
+
+
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal's standard error that something that may take long is going on."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    with console(stderr=True).status(what):
+    """Show on standard error that something that may take long is going on; without a terminal by a line at times."""
+    with console(stderr=True).status(what) if sys.stderr.isatty() else _Told(what.rstrip(" …")):
         yield
 
 
@@ -309,12 +354,23 @@ def waiting(what: str) -> Iterator[None]:
 def progress(
     *tasks: str, total: int | None = None, shown: bool = True, elapsed: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """Show a progress bar for each task on a terminal's standard error.
+    """Show a progress bar for each task on standard error; without a terminal a line at times on the latest report.
 
     Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`; a `note` stands behind the bar.
     """
-    if not shown or not sys.stderr.isatty():
+    if not shown:
         yield lambda *_, **__: None
+        return
+    if not sys.stderr.isatty():
+        with _Told(tasks[0]) as told:
+            done = 0
+
+            def tell(task: int = 0, **changes: object) -> None:
+                nonlocal done
+                done = cast("int", changes.get("completed", done + cast("int", changes.get("advance", 0))))
+                told.what = _progress_line(str(changes.get("description") or tasks[task]), done, total, changes)
+
+            yield tell
         return
     from rich.progress import MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -328,38 +384,58 @@ def progress(
         yield update
 
 
+def _progress_line(what: str, done: int, total: int | None, changes: Mapping[str, object]) -> str:
+    of = cast("int | None", changes.get("total", total))
+    note = f", {changes['note']}" if changes.get("note") else ""
+    return f"{what} {done:,} of {of:,}{note}" if of else f"{what}{note}"
+
+
 class ReadingBar:
-    """A progress bar of the bytes (or sessions) read. Without a terminal there is none, and lines are still written."""
+    """A progress bar of the bytes (or sessions) read; without a terminal a line at times. Lines are still written."""
 
     def __init__(self, total: int, *, in_bytes: bool = True) -> None:
         self._total = total
         self._done = 0
         self._bar: Progress | None = None
+        self._told: _Told | None = None
         if sys.stderr.isatty():
             from rich.progress import DownloadColumn, MofNCompleteColumn, TimeRemainingColumn
 
             self._bar = _bar(DownloadColumn() if in_bytes else MofNCompleteColumn(), TimeRemainingColumn())
+        else:
+            self._told = _Told("reading")
 
     def __enter__(self) -> ReadingBar:
         if self._bar is not None:
             self._bar.start()
             self._task = self._bar.add_task("", total=max(self._total, 1))
+        if self._told is not None:
+            self._told.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._told is not None:
+            self._told.__exit__()
 
     def reading(self, name: str, bytes_read: int) -> None:
         """Show how much of the current file is read."""
         if self._bar is not None:
             self._bar.update(self._task, description=name, completed=self._done + bytes_read)
+        self._tell(name, self._done + bytes_read)
 
     def finished(self, size: int) -> None:
         """Count a file of `size` bytes, or `size` sessions, as done."""
         self._done += size
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
+        self._tell("", self._done)
+
+    def _tell(self, name: str, done: int) -> None:
+        if self._told is not None:
+            part = share(min(done / max(self._total, 1), 1.0))
+            self._told.what = f"reading {name}, {part} done" if name else f"reading, {part} done"
 
     def write(self, line: str) -> None:
         """Write a line to standard output, above the bar where both are on one terminal."""
