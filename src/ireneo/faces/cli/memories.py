@@ -354,7 +354,7 @@ def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
 
 
 def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
-    """Whether the user is called so, by a whole name or its first word: what users say of themselves is told of `user`."""
+    """Whether the user is called so: what users say of themselves is told of `user`."""
     asked = subject.strip().casefold()
     names = (each.record.value.casefold() for each in memory.history("user", "name", project=scoped.name))
     return any(asked in (name, name.partition(" ")[0]) for name in names)

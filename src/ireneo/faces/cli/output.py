@@ -313,7 +313,7 @@ def hushed(wanted: bool) -> Iterator[None]:
         _hushed.reset(before)
 
 
-class _Told:
+class _LinesAtTimes:
     """Says at times on standard error what goes on, so that a log of what takes long doesn't look dead."""
 
     def __init__(self, what: str) -> None:
@@ -322,7 +322,7 @@ class _Told:
         # A thread of its own: where nothing is reported for minutes, it is most wanted.
         self._thread = Thread(target=self._tell, args=(sys.stderr,), daemon=True)
 
-    def __enter__(self) -> _Told:
+    def __enter__(self) -> _LinesAtTimes:
         if not _hushed.get():
             self._thread.start()
         return self
@@ -346,7 +346,7 @@ class _Told:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show on standard error that something that may take long is going on; without a terminal by a line at times."""
-    with console(stderr=True).status(what) if sys.stderr.isatty() else _Told(what.rstrip(" …")):
+    with console(stderr=True).status(what) if sys.stderr.isatty() else _LinesAtTimes(what.rstrip(" …")):
         yield
 
 
@@ -362,7 +362,7 @@ def progress(
         yield lambda *_, **__: None
         return
     if not sys.stderr.isatty():
-        with _Told(tasks[0]) as told:
+        with _LinesAtTimes(tasks[0]) as told:
             done = 0
 
             def tell(task: int = 0, **changes: object) -> None:
@@ -397,13 +397,13 @@ class ReadingBar:
         self._total = total
         self._done = 0
         self._bar: Progress | None = None
-        self._told: _Told | None = None
+        self._told: _LinesAtTimes | None = None
         if sys.stderr.isatty():
             from rich.progress import DownloadColumn, MofNCompleteColumn, TimeRemainingColumn
 
             self._bar = _bar(DownloadColumn() if in_bytes else MofNCompleteColumn(), TimeRemainingColumn())
         else:
-            self._told = _Told("reading")
+            self._told = _LinesAtTimes("reading")
 
     def __enter__(self) -> ReadingBar:
         if self._bar is not None:
