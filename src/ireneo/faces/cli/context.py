@@ -154,7 +154,7 @@ def cut_stored(
     """Cut a stored session; the summaries of a story that need no model are written first."""
     how = cutting or Cutting()
     session = session_named(memory, named)
-    with progress("summarising, as `ireneo work` does ahead:") as update, suppress(ReadOnlyStore):
+    with progress("summarising (`ireneo work` does it ahead)") as update, suppress(ReadOnlyStore):
 
         def report(done: WorkResult) -> None:
             messages = done.last_position + 1
