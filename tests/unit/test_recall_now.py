@@ -101,7 +101,7 @@ def test_an_item_goes_before_the_first_that_it_replaces() -> None:
 
 
 @waited
-async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_before(
+async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_behind_the_answers(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as memory:
@@ -112,8 +112,27 @@ async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_
             "Otto died on Wednesday.",
             "Otto had a blue lead.",
         )
-        assert "died" in await first(memory, "Do I have a dachshund?")
+        answer, change, *_ = await memory.recall("Do I have a dachshund?", explain=True)
+        assert "fourteen" in answer.text
+        assert "died" in change.text
+        assert dict(change.parts)["changes a first hit"] > 0
+        assert sum(value for _, value in change.parts) == pytest.approx(change.score)
         assert "fourteen" in await first(memory, "Did I use to have a dachshund?")
+
+
+@waited
+async def test_what_changed_of_a_name_stands_before_nothing_that_has_the_words_of_the_question(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(
+            memory,
+            "My friend Rosa and I want to go to Malta. She rows in a club.",
+            "The kiln is warm.",
+            "Rosa and I fell out. Malta is off.",
+            "I row on Mondays.",
+        )
+        found = [each.text for each in await memory.recall("When do I go rowing?", explain=True) if each.parts]
+    places = [next(at for at, text in enumerate(found) if words in text) for words in ("Mondays", "fell out")]
+    assert places == sorted(places)
 
 
 @waited

@@ -433,6 +433,8 @@ SPARE = 2
 """Factor of hits that are ranked to the end, since some repeat others."""
 RENEWED = 3
 """How many hits are checked for a newer message that changes what they say."""
+ANSWERS_TOO = 0.5
+"""Share of a hit's score from which on others answer about as well, and stay before what changed of that hit."""
 RARE = 8
 """A word in at most this many messages is rare: two such words show that two messages are about the same."""
 OF_ONE_NAME = 3
@@ -618,15 +620,17 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
 def _with_renewals(
     index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
 ) -> list[RecallHit]:
-    """Put the newest message about a change before each of the first hits that it changes.
+    """Put the newest message about a change of each of the first hits behind those that answer about as well.
 
     "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question: so the words of a hit
     that are not in the question are searched for as well. Only messages with at least the share `least` of the hit's
-    score count.
+    score count. What such a message shares with a hit may be beside the question, so that it goes before none that
+    has the question's own words or their sense.
     """
     scores = {_name(each): each.score for each in found}
     asked = {term for term, _ in question.terms}
     first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
+    first = [each for each in first if _has_words_of(question, each)]
     said = {_name(each): frozenset(telling_words(each.text)) - asked for each in first}
     named = {each: _named_in(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
     search, space = index.scope.tx.search, index.scope.space
@@ -649,13 +653,31 @@ def _with_renewals(
             if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and says_of_change(each.hit.text)
             if scores.get(_name(each.hit), 0.0) >= least * hit.score
         ]
-        names = [_name(each) for each in ordered]
-        place = names.index(_name(hit))
         best = max(newer, key=lambda each: (each.at, each.id), default=None)
-        if best is not None and _name(best) not in names[:place]:
-            behind = [each for each in ordered[place:] if _name(each) != _name(best)]
-            ordered = [*ordered[:place], replace(best, score=hit.score), *behind]
+        if best is not None:
+            ordered = _behind_answers(question, ordered, best, hit.score)
     return ordered
+
+
+def _behind_answers(
+    question: Question, ordered: Sequence[RecallHit], changes: RecallHit, score: float
+) -> list[RecallHit]:
+    """The hits with a message that changes one of them, of `score`, behind those that answer about as well as that."""
+    answer = [
+        at for at, each in enumerate(ordered) if each.score >= ANSWERS_TOO * score and _has_words_of(question, each)
+    ]
+    place = answer[-1] + 1 if answer else 0
+    known = next((each for each in ordered if _name(each) == _name(changes)), changes)
+    if known in ordered[:place]:
+        return list(ordered)
+    more = max(ordered[place - 1].score if place else score, known.score) - known.score
+    moved = replace(known, score=known.score + more, parts=(*known.parts, ("changes a first hit", more)))
+    return [*ordered[:place], moved, *(each for each in ordered[place:] if each is not known)]
+
+
+def _has_words_of(question: Question, hit: RecallHit) -> bool:
+    """Whether a hit has words of the question or their sense itself, and not merely beside it."""
+    return bool(words_of(question, hit.text)) or "meaning" in dict(hit.parts)
 
 
 def _named_in(text: str) -> frozenset[str]:
@@ -677,7 +699,8 @@ def _successors(
         if holds is not None:
             known = next((each for each in best if each.id == holds.id and each.record is not None), None)
             if known or asked.kind in (None, holds.kind):
-                yield known or hit_of_memory(holds, hit.score)
+                made = hit_of_memory(holds, hit.score)
+                yield known or replace(made, parts=(("holds instead", hit.score),))
 
 
 def _current_version(scope: Scope, record: Record) -> Record | None:
@@ -758,5 +781,6 @@ def _with_falling_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
     falling: list[RecallHit] = []
     for each in reversed(ordered):
         least = max(least, each.score)
-        falling.append(each if each.score == least else replace(each, score=least))
+        raised = () if each.score == least else (("moved up", least - each.score),)
+        falling.append(replace(each, score=least, parts=(*each.parts, *raised)))
     return falling[::-1]

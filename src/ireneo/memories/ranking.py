@@ -38,6 +38,7 @@ _WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
 _PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
 _NEWEST = lazy_re(lambda: rf"\b{either(topic(Questions).newest)}\b", re.I)
 _HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
+_MOTION = lazy_re(lambda: rf"\b{either(topic(Questions).motion)}\b", re.I)
 _ASKED_OF = lazy_re(
     lambda: (
         rf"\b(?P<verb>{either(topic(Questions).asked_of)} )?"
@@ -103,6 +104,10 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     language = language_of_sentence(text)
     stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
     about = [term for term in about if term not in stop] or about
+    going = {term for found in _MOTION.finditer(text) for term in terms(found[0].split()[-1])}
+    if not {*about} - going <= _frame_terms():
+        # "Do I go climbing" asks of climbing, and "where did I go" of going.
+        about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
     counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
