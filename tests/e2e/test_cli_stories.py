@@ -70,6 +70,19 @@ def test_several_files_are_one_session_and_one_more_is_added(tmp_path: Path) -> 
     assert session_in(tmp_path)["messages"] == 30
 
 
+def test_what_is_new_of_a_story_is_one_row(tmp_path: Path) -> None:
+    story(tmp_path / "gate.jsonl", 300)
+    run("import", "gate.jsonl", cwd=tmp_path)
+    lines = run("context", "gate", "--budget", "2000", cwd=tmp_path).stdout.splitlines()
+    rows = [
+        line.split() for line in lines[lines.index("") + 1 :] if line.startswith(("  story ", "  live ", "  user "))
+    ]
+    shown = [message for message in rows if message[0] == "live"]
+    assert len(shown) == 1, lines
+    assert shown[0][1].endswith("–300")
+    assert not [row for row in rows if row[0] == "user"]
+
+
 def test_it_is_told_where_words_said_here_are_kept(tmp_path: Path) -> None:
     path = story(tmp_path / "gate.jsonl", 3)
     run("import", "gate.jsonl", cwd=tmp_path)

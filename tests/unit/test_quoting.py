@@ -14,7 +14,7 @@ from tests.unit.waiting import waited
 import ireneo
 from ireneo.memories.endings import words_of
 from ireneo.memories.extract import SaidFact, said_facts
-from ireneo.memories.quoting import answer_in, question_of
+from ireneo.memories.quoting import answer_in, question_of, quotation, unframed
 
 AT = datetime(2024, 5, 14, 12, tzinfo=UTC)
 
@@ -195,3 +195,30 @@ def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[st
             assert all(word in said for word in _WORD.findall(words))
             assert "sail" not in words
             assert "segeln" not in words
+
+
+@pytest.mark.parametrize(
+    ("who", "language", "asked", "shown"),
+    [
+        ("The user", "en", "", "“I sold the boat: all of it.”"),
+        ("The user", "en", "And the boat?", "“And the boat?”: “I sold the boat: all of it.”"),
+        ("Mara Ode", "en", "", "Mara Ode: “I sold the boat: all of it.”"),
+        ("Mara", "en", "And the boat?", "Mara “And the boat?”: “I sold the boat: all of it.”"),
+        ("The user", "de", "", "„I sold the boat: all of it.“"),
+        ("Mara", "de", "Und das Boot?", "Mara „Und das Boot?“: „I sold the boat: all of it.“"),
+        ("Mara", "de", "", "Mara: „I sold the boat: all of it.“"),
+    ],
+)
+def test_a_list_shows_the_words_of_a_quotation_without_the_day_beside_them(
+    who: str, language: str, asked: str, shown: str
+) -> None:
+    words = "I sold the boat: all of it."
+    for month in range(1, 13):
+        assert unframed(quotation(words, who, datetime(2026, month, 9, tzinfo=UTC), language, asked)) == shown
+    if not asked:
+        assert unframed(quotation(words, who, None, language)) == shown
+
+
+def test_what_is_no_quotation_is_listed_as_it_is() -> None:
+    for text in ("Mara said: no.", "The note said: “gone”, and Odo read it.", "On 3 May 2026 the boat sank.", ""):
+        assert unframed(text) == text

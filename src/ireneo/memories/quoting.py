@@ -6,6 +6,7 @@ or are too short to stand alone, in what is asked between. A short answer is quo
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from ireneo.language.files import of_language
@@ -51,6 +52,30 @@ def quotation(words: str, who: str, at: datetime | None, language: str, asked: s
     whom = "the user" if who == "The user" else who
     answer = f", asked “{asked}”," if asked else ""
     return f"On {written_date(at, 'day', language)}{answer} {whom} said: “{words}”"
+
+
+_FRAMES = (
+    lazy_re(
+        r"(?:On \d{1,2} \w+ \d{4}(?:, asked (?P<asked>“[^”]*”),)? )?(?P<who>[^“”„:]{1,60}) said: (?P<words>“.+”)",
+        re.DOTALL,
+    ),
+    lazy_re(
+        r"Am \d{1,2}\. \w+ \d{4} (?:gefragt (?P<asked>„[^“]*“), )?sagte (?P<who>[^“”„:]{1,60}): (?P<words>„.+“)",
+        re.DOTALL,
+    ),
+    lazy_re(r"(?P<who>[^“”„:]{1,60}) sagte: (?P<words>„.+“)", re.DOTALL),
+)
+_USERS = ("the user", "der nutzer")
+
+
+def unframed(text: str) -> str:
+    """A quotation as a list shows it, where the day stands beside it: the words, and who said them if not the user."""
+    found = next((found for frame in _FRAMES if (found := frame.fullmatch(text))), None)
+    if found is None:
+        return text
+    who = "" if found["who"].casefold() in _USERS else found["who"]
+    named = " ".join(part for part in (who, found.groupdict().get("asked")) if part)
+    return f"{named}: {found['words']}" if named else found["words"]
 
 
 def joined(text: str, last: Statement, said: Statement) -> str:

@@ -405,9 +405,11 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     rows = rows_of(context)
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
+    # Of a story no words stay because of who says them: those at its end are there because they are new.
+    told = any(row.level == "story" for row in rows)
     return [
         Part(
-            tier=_tier(row, first, live=index >= live_from),
+            tier=_tier(row, first, live=index >= live_from, told=told),
             row=row,
             role=first.role,
             first_turn=first.turn,
@@ -418,7 +420,9 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
 
 
 def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
-    """Return one row for a summary, for words of the user and for pins, and one for an agent's work in a turn."""
+    """Return one row for a summary, for words of the user and for pins, one for an agent's work in a turn, and one for
+    all that is new of a story.
+    """
     runs: list[list[Part]] = []
     for part in parts:
         if runs and _is_of_one_row(runs[-1][-1], part):
@@ -428,7 +432,7 @@ def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
     return [_block(run) for run in runs]
 
 
-def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
+def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool, told: bool) -> Tier:
     if row.what == "pins":
         return PINS
     if row.what == "summary":
@@ -437,16 +441,17 @@ def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
         return MASKED
     if row.what == "waiting":
         return WAITING
-    if place.spoken and place.role in ("system", "user"):
+    if place.spoken and place.role in ("system", "user") and not (live and told):
         return WORDS
     return LIVE if live else KEPT
 
 
 def _is_of_one_row(before: Part, part: Part) -> bool:
     alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
-    if alone or before.last_turn != part.first_turn:
+    if alone or (before.tier is LIVE) != (part.tier is LIVE):
         return False
-    return (before.tier is LIVE) == (part.tier is LIVE)
+    # Where the user's words stand apart, what is live ends with each turn.
+    return before.tier is LIVE or before.last_turn == part.first_turn
 
 
 def _block(run: Sequence[Part]) -> ContextBlock:

@@ -221,9 +221,12 @@ class Column(Struct, frozen=True):
     """Cut cells in their middle: what tells them apart may stand at either end."""
 
 
-def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
+def show_columns(
+    screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, above: Sequence[str] = ()
+) -> None:
     """Print a table, each row on one line; where the screen is narrow, its widest columns are cut first.
 
+    What stands `above` a row is printed where it isn't that of the row before.
     Where more than the last column would be lost, each row is several lines: its first cell, then the others behind
     their headings.
     """
@@ -238,7 +241,8 @@ def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequ
         widths[widths.index(max(widths[:-1]))] -= 1
     left = screen.width - gaps - sum(widths[:-1])
     if left < -sum(widths[-2:-1]):
-        for first, *cells in rows:
+        for number, (first, *cells) in enumerate(rows):
+            _show_above(screen, above, number)
             named = [
                 Text.assemble(name, " ", cell) for name, cell in zip(headings[1:], cells, strict=True) if cell.plain
             ]
@@ -247,8 +251,14 @@ def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequ
                 screen.print(Text.assemble(MARGIN, line), no_wrap=True, overflow="ellipsis", crop=True)
         return
     widths[-1] = max(min(widths[-1], left), min(least, 1))
-    for row in [headings, *rows]:
+    for number, row in enumerate([headings, *rows], start=-1):
+        _show_above(screen, above, number)
         screen.print(_line(columns, row, widths), no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def _show_above(screen: Console, above: Sequence[str], number: int) -> None:
+    if above and number >= 0 and (number == 0 or above[number] != above[number - 1]):
+        screen.print(Text(f"{MARGIN}{above[number]}", style="dim"), no_wrap=True, overflow="ellipsis", crop=True)
 
 
 def show_labelled(screen: Console, label: str, text: Text, *, width: int) -> None:

@@ -28,6 +28,7 @@ from ireneo.faces.cli.output import (
     write,
 )
 from ireneo.language.words import sentences, terms
+from ireneo.memories.quoting import unframed
 
 if TYPE_CHECKING:
     from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
@@ -177,7 +178,7 @@ def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool
             Text(day_of(each.at)),
             Text(printable(" ".join(sorted({_PLACES.get(name, name) for name in each.projects}))), style="dim"),
             Text(short(each.id), style="dim"),
-            Text(one_line(" ".join([each.text, *(f"#{label}" for label in each.labels)]))),
+            Text(one_line(" ".join([unframed(each.text), *(f"#{label}" for label in each.labels)]))),
         ]
         for each in found
     ]
@@ -187,7 +188,7 @@ def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool
 
 
 def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
-    """Show a row for each memory that would be archived, the next one first, and its reasons under the row."""
+    """Show a row for each memory that would be archived, the next one first, under the reasons that it shares."""
     screen = console()
     if not found:
         write(screen, f"Nothing fades in space {space}: there is no memory that could be archived.")
@@ -199,15 +200,14 @@ def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
             Text(f"{each.retention:.2f}"),
             Text(each.record.kind),
             Text(short(each.record.id), style="dim"),
-            Text(one_line(each.record.text)),
+            Text(one_line(unframed(each.record.text))),
         ]
         for each in found
     ]
-    show_columns(screen, _FADING, rows)
+    show_columns(screen, _FADING, rows, above=[one_line(each.reason) for each in found])
     screen.print()
-    for each in found:
-        label = short(each.record.id)
-        show_labelled(screen, label, Text(printable(each.reason)), width=len(label) + len(MARGIN) * 2)
+    when = "An event goes when nobody asked for it in two years, other memories only when the space is full."
+    write(screen, f"{MARGIN}{when}", "dim")
 
 
 def show_archived(found: Sequence[Record], space: str) -> None:
