@@ -420,9 +420,7 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
 
 
 def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
-    """Return one row for a summary, for words of the user and for pins, one for an agent's work in a turn, and one for
-    all that is new of a story.
-    """
+    """Return one row for a summary, for words of the user, for pins, for work in a turn, and for a story's new end."""
     runs: list[list[Part]] = []
     for part in parts:
         if runs and _is_of_one_row(runs[-1][-1], part):
