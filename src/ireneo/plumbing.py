@@ -28,6 +28,7 @@ __all__ = [
     "project_named",
     "runs_among",
     "said_once",
+    "unframed",
 ]
 
 
@@ -36,6 +37,13 @@ def holds_memories(sample: bytes) -> bool:
     from ireneo.memories.exchange import recognised
 
     return bool(recognised(sample))
+
+
+def unframed(text: str) -> str:
+    """Return the words of a quotation without the day on which they were said; any other text as it is."""
+    from ireneo.memories import quoting
+
+    return quoting.unframed(text)
 
 
 def project_named(given: str) -> str:

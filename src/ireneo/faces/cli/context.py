@@ -406,7 +406,7 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
     # Of a story no words stay because of who says them: those at its end are there because they are new.
-    told = any(row.level == "story" for row in rows)
+    told = {row.level for row in rows if row.what == "summary"} == {"story"}
     return [
         Part(
             tier=_tier(row, first, live=index >= live_from, told=told),

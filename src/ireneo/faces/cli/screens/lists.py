@@ -28,7 +28,7 @@ from ireneo.faces.cli.output import (
     write,
 )
 from ireneo.language.words import sentences, terms
-from ireneo.memories.quoting import unframed
+from ireneo.plumbing import unframed
 
 if TYPE_CHECKING:
     from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
