@@ -255,3 +255,30 @@ def test_a_short_text_is_its_writers_own_though_it_names_nobody() -> None:
         "no need for the second one."
     )
     assert judge(next(own_words(typed))).strength > 0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I don't eat meat any more, only fish.",
+        "My brother doesn't sail at night, only by day.",
+        "I never take the ferry, by the way, only the train.",
+        "Ich esse kein Fleisch mehr, nur Fisch.",
+    ],
+)
+def test_a_habit_is_no_rule(sentence: str) -> None:
+    (said,) = own_words(sentence)
+    assert judge(said).strength == 0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Don't use tugs, only pilots.",
+        "We don't use tugs here, only pilots.",
+        "I don't mind the tide, only use the charts.",
+    ],
+)
+def test_what_is_left_of_a_ban_binds(sentence: str) -> None:
+    (said,) = own_words(sentence)
+    assert judge(said).strength > 0

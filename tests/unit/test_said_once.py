@@ -26,6 +26,8 @@ from ireneo.lessons.said_once import reaches_beyond
         "Use theme tokens only.",
         "When you run pilots, can you avoid ringing the bell?",
         "Don't push to the harbour branch.",
+        "Don't push to the harbour branch, open a request for a berth.",
+        "Never squash anything, look at the charts instead.",
         "It makes no sense to commit with a failing build.",
         "Ändere die Seekarten niemals von Hand.",
         "Wir verwenden hier Lotsen statt Schlepper.",
@@ -53,6 +55,9 @@ def test_what_reaches_beyond_its_task(words: str) -> None:
         "like I said um we're always going to have plenty of berths",
         "Every Berth Has A Number Tide Tables For All Harbours Pilot Rota Monthly Review Of All Charts",
         "Füge den Liegeplatz in alle Tabellen ein.",
+        "do not squash anything, look at the charts I sent",
+        "Don't deploy anything, just tell me what the bell says.",
+        "Bitte nichts ändern, lies die Seekarten.",
     ],
 )
 def test_what_is_of_its_task(words: str) -> None:

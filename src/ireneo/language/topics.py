@@ -188,6 +188,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     never: Row = ()  # At the beginning of a clause: always or never
     forbid: Row = ()  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
     keep: Row = ()  # At the beginning of a clause: something is to stay as it is, or is preferred
+    rests: Row = ()  # At the beginning of a clause: what is left of what the clause before it denies
     # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
     use: Row = ()
     nothing: Row = ()  # A whole sentence: a ban without a verb

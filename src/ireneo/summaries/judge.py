@@ -56,6 +56,8 @@ _WIDE = _anywhere(lambda: _words().wide)
 _NEVER = _begins(lambda: _words().never)
 _FORBID = _begins(lambda: _words().forbid)
 _KEEP = _begins(lambda: _words().keep)
+_RESTS = _begins(lambda: _words().rests)
+_DENIES = _anywhere(lambda: topic(Rulings).negates)
 _USE = _begins(lambda: _words().use)
 _BOUND = _anywhere(lambda: _words().bound)
 _MUST = _anywhere(lambda: _words().must)
@@ -275,7 +277,11 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     free = not told or _PERSON.match(thought)
     first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
     base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
+    # "I don't eat meat any more, only fish" tells of a habit: what is left of it is no rule either.
+    habit = base == 0 and _PERSON.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
+        if habit and _is_rest(clause):
+            continue
         if number and (said.personal or _NEVER.match(_bare(clause))):
             base = max(base, 0.0 if told and not _PERSON.match(clause) else _of_clause(_bare(clause)))
         told = told or _has_subject(clause)
@@ -290,6 +296,12 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     ruled = _without_condition(thought)
     ought = _SHOULD.search(ruled) and _FIRM.search(ruled) and not _TELLS.search(ruled)
     return max(base, MILD) if ought else base
+
+
+def _is_rest(clause: str) -> bool:
+    """Whether a clause only says what is left of what was denied before, and orders nothing."""
+    found = _RESTS.match(clause)
+    return found is not None and not is_order(clause[found.end() :].strip())
 
 
 def _without_condition(thought: str) -> str:
