@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.unit.lesson_runs import NOW, observed
 from tests.unit.test_lessons import learned
 
-from ireneo.engine.brief import MOST_GENERAL, opening_lessons
+from ireneo.engine.brief import MOST_GENERAL, MOST_OF_WORK, MOST_SHARING, opening_lessons
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation, Trigger
 from ireneo.log.message import MessageId
@@ -152,6 +152,30 @@ def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few(
         for at in range(8)
     ]
     assert len(told(GOALS["new"], many)) == MOST_GENERAL
+
+
+def a_ruling(text: str, *sessions: str) -> tuple[Record, list[Observation]]:
+    return lesson(f"<ruling> {text.lower()}", text, *sessions, kind="ruling")
+
+
+def test_a_ruling_about_what_all_work_includes_is_told_to_any_goal() -> None:
+    squash = a_ruling("Never squash the commits of the harbour.", "one")
+    beside = a_ruling("Never paint a berth green.", "one")
+    assert told(GOALS["new"], [squash, beside]) == [squash[0].text]
+    several = [a_ruling(f"Don't amend a commit of pilot{at}.", "one") for at in range(8)]
+    assert len(told(GOALS["new"], several)) == MOST_OF_WORK
+
+
+def test_a_ruling_that_shares_a_word_with_the_goal_is_told_however_common_the_word_is() -> None:
+    berths = [a_ruling(f"Keep berth {name} free of charts.", "one") for name in "abcdefgh"]
+    assert len(told("Paint a berth", berths)) == MOST_SHARING
+    assert told("Paint the quay", berths) == []
+
+
+def test_a_verb_behind_an_article_is_a_name() -> None:
+    ruling = a_ruling("There is a table in explain already, don't build a second one.", "one")
+    assert told("Mend the explain page", [ruling]) == [ruling[0].text]
+    assert told("Explain how to mend it", [ruling]) == []
 
 
 def test_briefs_of_seven_goals_have_little_in_common() -> None:

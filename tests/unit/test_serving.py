@@ -14,7 +14,7 @@ from ireneo import Draft, Memory
 from ireneo.log.message import Text
 from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
-from ireneo.memories.serving import Purpose, is_standing, rules_here, telling
+from ireneo.memories.serving import Purpose, is_standing, rules_here, says_how_to_answer, telling
 
 Work = Callable[[House, Memory], Awaitable[None]]
 FACTS: tuple[tuple[str, MemoryDetails], ...] = (
@@ -168,6 +168,20 @@ def test_what_rules_how_to_answer_is_known(text: str) -> None:
 )
 def test_what_rules_nothing_is_no_rule(text: str) -> None:
     assert not is_standing(text)
+
+
+@pytest.mark.parametrize(
+    ("wish", "always"),
+    [
+        ("Always reply politely.", True),
+        ("please always write your sentences in lowercase", True),
+        ("Schreib immer in ganzen Sätzen.", True),
+        ("Whenever I ask for a route, answer with the ferry.", False),
+        ("Never buy fish from the market.", False),
+    ],
+)
+def test_a_lasting_wish_about_answers_holds_whatever_is_asked(wish: str, *, always: bool) -> None:
+    assert says_how_to_answer(wish) is always
 
 
 def test_a_rule_for_one_sort_of_texts_stands_for_that_alone() -> None:

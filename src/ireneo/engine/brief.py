@@ -42,6 +42,7 @@ from ireneo.lessons.lessons import (
     without_remedies_told,
 )
 from ireneo.lessons.relevance import RELATED, Goal, content_of
+from ireneo.lessons.rule_weights import is_of_any_work
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.log.calls import as_entered
@@ -62,6 +63,7 @@ from ireneo.memories.serving import (
     Served,
     is_standing,
     rules_here,
+    says_how_to_answer,
     support,
     takes_back,
     telling,
@@ -74,7 +76,11 @@ from ireneo.ports.store import Transaction
 A_RULING = 1_000_000.0
 """Score of a ruling beside the costs of failures: the user's word comes first."""
 MOST_GENERAL = 3
-"""Rulings shown whatever the goal is."""
+"""Rulings of several runs shown whatever the goal is."""
+MOST_OF_WORK = 3
+"""The same of those about what all work includes, such as its commits."""
+MOST_SHARING = 4
+"""Rulings shown that have only words in common with a goal that many lessons have."""
 MOST_CONCERNING = 12
 """Lessons shown for one goal."""
 MOST_RUNS = 300
@@ -96,6 +102,7 @@ def opening_lessons(
     the cues that `cues_to_read` gives for the lessons.
     """
     lines: list[BriefLine] = []
+    sharing: list[tuple[BriefLine, int]] = []
     here = [each for each in records if each.holds and each.cue and applies(projects_of(each), project)]
     always = {each.id for each in general_rulings(here)}
     for record in here:
@@ -105,9 +112,11 @@ def opening_lessons(
             continue
         own = [each for each in seen if each.cue == record.cue]
         concerns = 1.0 if goal is None or record.id in always else _concern(goal, record, own)
-        if goal is not None and concerns < RELATED:
+        # A user's rulings are few, and one that is missed is what a brief is blamed for.
+        shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares(record.text)
+        if goal is not None and concerns < RELATED and not shares:
             continue
-        cost = expected_cost(own, now, project) * concerns
+        cost = expected_cost(own, now, project) * max(concerns, RELATED * shares)
         if record.kind != "failure":
             # A failure has cost each time it was observed; anything else only as often as it held.
             cost *= share
@@ -116,17 +125,26 @@ def opening_lessons(
         line = BriefLine(
             id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=standing_of(seen).words
         )
-        lines.append(line)
+        if shares:
+            sharing.append((line, len(record.sessions)))
+        else:
+            lines.append(line)
+    sharing.sort(key=lambda each: (-each[1], -each[0].score, each[0].id))
+    lines += [line for line, _ in sharing[:MOST_SHARING]]
     lines.sort(key=lambda each: (-each.score, each.id))
     return lines if goal is None else lines[:MOST_CONCERNING]
 
 
 def general_rulings(records: Sequence[Record]) -> list[Record]:
-    """The few rulings that hold whatever the goal is: those of several runs, and those that the user kept."""
-    ruled = [each for each in records if is_ruling(each.cue) and (is_kept(each) or len(each.sessions) > 1)]
-    return sorted(ruled, key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))[
-        :MOST_GENERAL
-    ]
+    """The few rulings that hold whatever the goal is.
+
+    Those that the user kept, those of several runs, and those about what all work includes.
+    """
+    ruled = [each for each in records if is_ruling(each.cue)]
+    ruled.sort(key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))
+    general = [each for each in ruled if is_kept(each) or len(each.sessions) > 1][:MOST_GENERAL]
+    of_work = [each for each in ruled if each not in general and is_of_any_work(each.text)]
+    return general + of_work[:MOST_OF_WORK]
 
 
 def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
@@ -614,7 +632,8 @@ def _rules(record: Record) -> bool:
     if record.origin != "user":
         # Only the user says how the user wants to be answered.
         return False
-    if record.attribute in MANNER and not any(each.messages for each in record.evidence):
+    told = any(each.messages for each in record.evidence)
+    if record.attribute in MANNER and (not told or says_how_to_answer(record.value)):
         return True
     return not record.cue and record.kind in ("semantic", "procedural") and is_standing(record.text)
 

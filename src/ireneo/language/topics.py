@@ -250,6 +250,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: besides `Constraints`, how they correct it."""
 
     negates: Row = ()  # Anywhere: negation
+    any_work: Row = ()  # Anywhere: what all work on a project includes, such as its commits
+    before_names: Row = ()  # Before a word that may be a verb, and is none there
     owed: Row = ()  # Anywhere: obligation
     reaches: Row = ()  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
     contrasts: Row = ()  # Anywhere: one thing and not another, or as it is done already
@@ -480,6 +482,7 @@ class Serving(Topic, frozen=True, kw_only=True):
 
     plain: Set = frozenset()  # Words of any goal that say nothing about its subject
     standing: Row = ()  # Rules for how the assistant should answer, whatever is asked
+    cases: Set = frozenset()  # Words that limit a wish to one case
     standing_for: Row = ()  # The kind of texts that such a rule is for, in its one group
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.predicates import verb_forms
+from ireneo.language.topics import Rulings
 from ireneo.language.words import terms
 from ireneo.lessons.rulings import same_ruling
 from ireneo.lessons.run import LearnedRun, Trigger, is_ruling
@@ -44,6 +45,7 @@ _OWN_NAME = lazy_re(
 )
 """A command that the project defines."""
 _WORD = lazy_re(r"[^\W\d_]{3,}")
+_NAMED = lazy_re(lambda: rf"\b{either(topic(Rulings).before_names)}\s+(?P<name>[^\W\d_]{{3,}})\b", re.I)
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
@@ -97,6 +99,10 @@ class Goal:
     def touches(self, lesson: str) -> bool:
         """Whether the text of a lesson shares a specific word with the goal that is no verb: what both are about."""
         return any(map(self._tells, _subjects(self._text) & _subjects(lesson)))
+
+    def shares(self, lesson: str) -> bool:
+        """Whether it shares any word with the goal that is no verb, however many lessons have that word."""
+        return not _subjects(self._text).isdisjoint(_subjects(lesson))
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
@@ -157,9 +163,13 @@ class Goal:
 
 
 def _subjects(text: str) -> frozenset[str]:
-    """The terms of the words that are no form of a verb: to "run" or "add" something says little of what it is."""
-    words = _WORD.findall(FOLDERS.sub("", text))
-    return frozenset(terms(" ".join(each for each in words if each.lower() not in verb_forms())))
+    """The terms of the words that are no form of a verb: to "run" or "add" something says little of what it is.
+
+    Behind an article or a preposition even such a form is a name: the "run", or "in run".
+    """
+    bare = FOLDERS.sub("", text)
+    words = [each for each in _WORD.findall(bare) if each.lower() not in verb_forms()]
+    return frozenset(terms(" ".join((*words, *(found["name"] for found in _NAMED.finditer(bare))))))
 
 
 def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:

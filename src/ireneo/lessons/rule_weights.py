@@ -58,6 +58,7 @@ _BLAMES = _anywhere(lambda: _words().blames)
 _CONSULTS = _anywhere(lambda: _words().consults)
 _HEDGES = _anywhere(lambda: _words().hedges)
 _OWED = _anywhere(lambda: _words().owed)
+_ANY_WORK = _anywhere(lambda: _words().any_work)
 _PROCESS = _anywhere(lambda: _words().process)
 _ORDERS = lazy_re(lambda: either(_words().orders), re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
@@ -124,6 +125,11 @@ def of_task(sentence: str) -> bool:
 def blames(sentence: str) -> bool:
     """Whether a sentence rejects what the agent did or said."""
     return bool(_NO_BESIDE.match(sentence) or _BLAMES.search(bare(sentence)))
+
+
+def is_of_any_work(ruling: str) -> bool:
+    """Whether a ruling is about what all work on a project includes, such as its commits, and about no one place."""
+    return ABOUT.match(ruling) is None and _ANY_WORK.search(ruling) is not None
 
 
 def consults(sentence: str) -> bool:

@@ -149,6 +149,17 @@ def is_standing(text: str) -> bool:
     return _STANDING.search(text) is not None
 
 
+def says_how_to_answer(wish: str) -> bool:
+    """Whether a lasting wish is about how the assistant answers, and not about one case."""
+    words = {each.casefold() for each in _WORD.findall(wish)}
+    return words.isdisjoint(topic(Serving).cases) and not frozenset(terms(wish)).isdisjoint(_of_answers())
+
+
+@from_data
+def _of_answers() -> frozenset[str]:
+    return frozenset(terms(" ".join(topic(Serving).standing_words)))
+
+
 def rules_here(text: str, goal: str, now: datetime) -> bool:
     """Whether a rule for one kind of texts or one day applies to the goal."""
     if days := _weekdays_in(text):
