@@ -167,13 +167,13 @@ def test_a_ruling_about_what_all_work_includes_is_told_to_any_goal() -> None:
 
 
 def test_a_ruling_that_shares_a_word_with_the_goal_is_told_however_common_the_word_is() -> None:
-    berths = [a_ruling(f"Keep berth {name} free of charts.", "one") for name in "abcdefgh"]
+    berths = [a_ruling(f"Never let a berth of pilot {name} lie dry.", "one") for name in "abcdefgh"]
     assert len(told("Paint a berth", berths)) == MOST_SHARING
     assert told("Paint the quay", berths) == []
 
 
 def test_a_verb_behind_an_article_is_a_name() -> None:
-    ruling = a_ruling("There is a table in explain already, don't build a second one.", "one")
+    ruling = a_ruling("Never build a second table in explain.", "one")
     assert told("Mend the explain page", [ruling]) == [ruling[0].text]
     assert told("Explain how to mend it", [ruling]) == []
 
