@@ -104,3 +104,28 @@ def test_a_folder_that_lies_elsewhere() -> None:
     found = places(grep("/srv/ledger/e2e", missing=True), grep("/srv/ledger/core/e2e"))
     assert list(found) == ["ledger/e2e: ledger/core/e2e"]
     assert worth_telling(list(found.values()))
+
+
+def test_a_path_from_another_root_is_not_judged_by_its_tail() -> None:
+    found = places(
+        lost("/srv/ledger/src/core/test_rows.py"),
+        read("/srv/ledger/src/core/tests/test_rows.py", "a = 1"),
+        read("b", "b"),
+    )
+    (seen,) = found.values()
+    trap = trap_from(seen)
+
+    def told(path: str) -> bool:
+        return advice([trap], "Read", {"file_path": path}, SessionSoFar, project="ledger") is not None
+
+    assert told("/home/me/ledger/src/core/test_rows.py"), "another clone"
+    assert told("core/test_rows.py")
+    assert not told("/srv/tide/core/test_rows.py")
+
+
+def test_a_file_that_is_not_there_is_told_before_the_folder_around_it() -> None:
+    folder = Trap(lesson="m_1", said="`core/old` is not there", way_out="look in `core`", path="core/old/", runs=9)
+    file = Trap(lesson="m_2", said="`old/rows.py` is not there", way_out="use `core/lines.py`", path="old/rows.py")
+    told = advice([folder, file], "Read", {"file_path": "core/old/rows.py"}, SessionSoFar, project=None)
+    assert told is not None
+    assert told.lesson == "m_2"

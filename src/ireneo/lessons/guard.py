@@ -53,6 +53,7 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     words: tuple[str, ...] = ()
     path: str = ""
     given: str = ""
+    above: str = ""
     unless: tuple[str, ...] = ()
     """Which calls step into it; see `ireneo.lessons.run.Trigger`."""
 
@@ -186,7 +187,9 @@ def _applies(trap: Trap, project: str | None) -> bool:
 
 
 def _particular(trap: Trap) -> int:
-    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + bool(trap.given)
+    # A file tells more than the folder around it.
+    file = bool(trap.path) and not trap.path.endswith("/")
+    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 
 
 class _Piece(Struct, frozen=True, kw_only=True):
@@ -318,7 +321,7 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     if trap.ruling and not (trap.command or trap.tool):
         return any(_ends(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
-    return not looks and any(_ends(word, trap.path) for word in piece.words)
+    return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
 
 
 def _begins(name: str, command: str) -> bool:
@@ -331,6 +334,13 @@ def _ends(path: str, end: str) -> bool:
     if bare.endswith("/"):
         return f"/{bare}" in f"/{path}/"
     return bool(bare) and (path == bare or path.endswith(f"/{bare}"))
+
+
+def _is_of(trap: Trap, path: str) -> bool:
+    """Whether a path may be where the trap was met: one from another root says nothing by its tail."""
+    if not trap.above or not path.startswith("/"):
+        return True
+    return _ends(path, f"{trap.above}/{trap.path.lstrip('/')}")
 
 
 def _follow(wanted: Sequence[str], words: Sequence[str]) -> bool:

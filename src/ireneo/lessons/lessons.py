@@ -581,6 +581,7 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
         words=trigger.words,
         path=trigger.path,
         given=trigger.given,
+        above=trigger.above,
         unless=trigger.unless,
     )
     return trap if trap.needle else None

@@ -41,6 +41,8 @@ class _Found(Struct, frozen=True, kw_only=True):
     missing: str
     lies: str
     """Both as they are shown."""
+    sought: str
+    """The whole path that is not there."""
     folder: bool = False
     """It is a folder, and whatever would be in it is not there."""
     proven: bool = False
@@ -95,9 +97,12 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
         if elsewhere is not None:
             there = f"{f'/{elsewhere.path}/'.partition(f'/{name}/')[0].removeprefix('/')}/{name}"
             calls, proven = (run[at], elsewhere), _by_a_folder(path, there)
-            yield _Found(calls=calls, missing=_end(path, 2), lies=_end(there, PLACES), folder=True, proven=proven)
+            yield _Found(
+                calls=calls, missing=_end(path, 2), lies=_end(there, PLACES), sought=path, folder=True, proven=proven
+            )
         elif around is not None:
-            yield _Found(calls=(run[at], around), missing=_end(path, 2), lies=_end(above, 2), folder=True, proven=True)
+            calls = run[at], around
+            yield _Found(calls=calls, missing=_end(path, 2), lies=_end(above, 2), sought=path, folder=True, proven=True)
     files: dict[str, list[tuple[int, str]]] = {}
     for at, path, folder in lost:
         if not folder:
@@ -109,7 +114,7 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
         wanted = {f"{above}/{_end(path, 1)}" for _, path in several}
         if found := next((each for each in run[several[0][0] :] if each.worked and each.path in wanted), None):
             shown = (*(run[at] for at, _ in several[:2]), found)
-            yield _Found(calls=shown, missing=_end(home, 2), lies=_end(above, 2), folder=True, proven=True)
+            yield _Found(calls=shown, missing=_end(home, 2), lies=_end(above, 2), sought=home, folder=True, proven=True)
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -134,7 +139,7 @@ def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
     same = lies.endswith(missing) or missing.endswith(lies)
     if not same and not names_thing(run[at].step.output, lies):
         proven = beside or (name == other and _by_a_folder(sought, path))
-        yield _Found(calls=(run[at], each), missing=missing, lies=lies, proven=proven)
+        yield _Found(calls=(run[at], each), missing=missing, lies=lies, sought=sought, proven=proven)
 
 
 def _read_in(each: TriedCall) -> Sequence[str]:
@@ -228,10 +233,21 @@ def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Ob
         },
         way_out=way,
         why=why.text if why else "",
-        trigger=Trigger(path=f"{found.missing}/" if found.folder else found.missing, unless=_unless(found)),
+        trigger=Trigger(
+            path=f"{found.missing}/" if found.folder else found.missing,
+            above=_above(found, material.project),
+            unless=_unless(found),
+        ),
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),
     )
+
+
+def _above(found: _Found, project: str) -> str:
+    """The folder of the project around what is shown of a missing path; empty where it is none, or unknown."""
+    root = project.split("/", maxsplit=1)[0]
+    inside = found.sought.partition(f"/{root}/")[2].removesuffix(found.missing).strip("/")
+    return _end(inside, 1) if found.sought.startswith("/") else ""
 
 
 def _unless(found: _Found) -> tuple[str, ...]:

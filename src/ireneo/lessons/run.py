@@ -356,6 +356,8 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The end of the path among the arguments; a folder with a slash behind it: a path in it."""
     given: str = ""
     """An argument with several items; `ireneo.lessons.guard.NOTHING`: the command has no arguments but flags."""
+    above: str = ""
+    """The folder in which the path was sought: a path from the root steps into it there only. Empty for any."""
     unless: tuple[str, ...] = ()
     """Commands or words of the way out: a call that contains or follows one does not step into the trap."""
 
