@@ -250,6 +250,32 @@ async def test_many_that_she_did_not_hear_hide_none_that_she_heard(store: str) -
         assert heard.text in await texts(memory, "Whom does the keeper owe?", viewpoint="Vera")
 
 
+PLAY = (
+    ("GM", "You come to the mill of Low Barrow. Dorn, what do you do?"),
+    ("Petra", "I knock. I'm playing Dorn Ashby, the old miller, for those who just joined."),
+    ("GM", "Dorn, nobody opens. Dorn waits at the door."),
+    ("Petra", "Then I knock again, louder."),
+    ("GM", "Isa, you hear somebody knock. Isa?"),
+    ("Karl", "I hide the lamp. I play Isa as a thief."),
+    ("GM", "Isa, the door creaks. Dorn walks in."),
+    ("Karl", "I hold my breath. Petra, your turn."),
+)
+
+
+@every_store
+@waited
+async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("table")
+        await session.append([said(text, author=author) for author, text in PLAY * 40])
+        await session.catch_up(preset="story")
+        for name in ("Dorn", "dorn ashby"):
+            with pytest.raises(BadInput, match=r"; Dorn Ashby is played by Petra: take that name\.$"):
+                await memory.recall("Who knocks?", viewpoint=name)
+        with pytest.raises(BadInput, match=r"take one of GM, Karl, Petra\.$"):
+            await memory.recall("Who knocks?", viewpoint="Old Dorn")
+
+
 @every_store
 @waited
 async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known(store: str) -> None:
@@ -257,12 +283,12 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
         await story(memory)
         await (await memory.session("elsewhere")).append(said("Nothing.", author="Zoe"))
         session = await memory.session("lighthouse")
-        every = r"^Nobody called 'vera' is known in space 'mine'; take one of Mira, Odo, Vera, Zoe\.$"
+        every = r"^Nobody called 'vera' is known in space 'mine'; take one of Odo, Vera, Zoe, Mira\.$"
         with pytest.raises(BadInput, match=every):
             await memory.recall("lamp", viewpoint="vera")
         with pytest.raises(BadInput, match=every):
             await memory.brief(goal="lamp", viewpoint="vera")
-        here = r"^Nobody called 'Zoe' is known in session lighthouse; take one of Mira, Odo, Vera\.$"
+        here = r"^Nobody called 'Zoe' is known in session lighthouse; take one of Odo, Vera, Mira\.$"
         with pytest.raises(BadInput, match=here):
             await session.context(budget=2_000, preset="story", viewpoint="Zoe")
         with pytest.raises(BadInput, match=here):
@@ -449,7 +475,7 @@ async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store:
         by_caller = await texts(memory, question, viewpoint="Vera = the Countess")
         assert len(by_caller) == 2
         with pytest.raises(
-            BadInput, match="'the Countes' is known in space 'mine'; take one of Mira, Odo, Vera, the C"
+            BadInput, match="'the Countes' is known in space 'mine'; take one of Odo, Mira, Vera, the C"
         ):
             await memory.recall(question, viewpoint="Vera = the Countes")
         fact = (await memory.remember("Vera's alias is the Countess.")).record
@@ -525,7 +551,7 @@ async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path
         await session.fork("calm", at=ids[0])
         calm = await memory.session("lighthouse", branch="calm")
         await calm.append(said("The keeper of the lamp is well.", author="Vera"))
-        with pytest.raises(BadInput, match="take one of Mira, Odo, Vera"):
+        with pytest.raises(BadInput, match="take one of Odo, Vera, Mira"):
             await place_in(memory, "Vero", None)
         with pytest.raises(BadInput, match="no branch 'clam'"):
             await place_in(memory, "Vera", "lighthouse@clam")

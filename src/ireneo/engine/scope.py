@@ -31,6 +31,7 @@ from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryI
 from ireneo.memories.signature import action_of
 from ireneo.ports.memories import FoundMessage, FoundSession
 from ireneo.ports.store import Store, Transaction
+from ireneo.summaries.cast import known_cast
 from ireneo.summaries.summary import SummaryId
 
 MOST_RESULTS = 1_000
@@ -516,6 +517,8 @@ ALIAS = "alias"
 """Attribute of the facts that give another name of somebody."""
 NAMED = 12
 """Known names listed if one is unknown."""
+CASTS = 20
+"""Sessions whose cast is read for a name that is unknown."""
 LOOKED_AT = 64
 """Memories examined that have the words of a name."""
 
@@ -525,7 +528,7 @@ def character_asked(tx: Transaction, space: str, session: str | None, viewpoint:
 
     Names are joined by hand alone, as a fact: "Vera's alias is the Countess." What a character says or a rule finds may
     be a lie or a mistake, and would reveal what was whispered to somebody else. Raises BadInput, listing the known
-    names, if nobody of that name speaks or is present.
+    names, those who speak most first, if nobody of that name speaks or is present.
     """
     who = all_names(tx, space, viewpoint)
     given = names_of(viewpoint)
@@ -534,7 +537,9 @@ def character_asked(tx: Transaction, space: str, session: str | None, viewpoint:
     if missing:
         known = tx.log.speakers(space, session)
         if len(names_of(who)) == len(given) or not any(is_called(who, each) for each in known):
-            raise BadInput(_unknown(missing[0], space, session, sorted(known)))
+            spoken = tx.search.authors(space)
+            first = sorted(known, key=lambda each: (-spoken.get(each, 0), each))
+            raise BadInput(_unknown(missing[0], space, session, first, _played(tx, space, session, missing[0])))
     return who
 
 
@@ -546,13 +551,35 @@ def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
     return SAME.join({**given, **joined}[key] for key in {**joined, **given})
 
 
-def _unknown(name: str, space: str, session: str | None, known: Sequence[str]) -> str:
+def _played(tx: Transaction, space: str, session: str | None, name: str) -> tuple[str, str]:
+    """The character whom a name means in the casts of stories, and who plays it; empty where no cast tells.
+
+    Other names of a character are left out: in a story that may be a secret.
+    """
+    asked = set(name_key(name).split())
+    keys = [each.key for each in tx.sessions.list(space) if session in (None, each.key.session)]
+    for key in keys[:CASTS]:
+        head = tx.log.head(key, MAIN)
+        for summarizer in tx.summaries.summarizers(key) if head else ():
+            for each in known_cast(tx.summaries.frontier(key, head.id, summarizer)).people if head else ():
+                called = {*each.names, each.name, each.full} - {*each.aliases, ""}
+                if each.player and asked and any(asked <= set(name_key(word).split()) for word in called):
+                    return each.full or each.name, each.player
+    return "", ""
+
+
+def _unknown(
+    name: str, space: str, session: str | None, known: Sequence[str], played: tuple[str, str] = ("", "")
+) -> str:
     where = f"session {session}" if session is not None else f"space {space!r}"
     if not known:
         return (
             f"Nobody called {name!r} is known: no message of {where} is marked with who speaks or is there"
             " (those of prose never are). Ask without a viewpoint."
         )
+    character, player = played
+    if player in known:
+        return f"Nobody called {name!r} speaks in {where}; {character} is played by {player}: take that name."
     more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}."
 
