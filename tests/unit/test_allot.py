@@ -220,3 +220,9 @@ def test_what_is_too_little_for_a_statement_is_for_more_names() -> None:
     after = names(allotter.choices()[0])
     assert after[: len(before)] == before
     assert len(after) > len(before)
+
+
+def test_the_sentence_of_a_question_that_stands_open_is_told_with_it_alone() -> None:
+    asked = "Shall the ferry wait for the late train at noon?"
+    shown = chosen([offer(found(asked), ("open", Line(text=f"I asked: {asked} 1. Yes; 2. No", weight=5.0)))], 400)
+    assert texts(shown[0]) == [f"I asked: {asked} 1. Yes; 2. No"]

@@ -158,3 +158,27 @@ def test_names_stand_at_the_end_within_a_small_share_and_only_where_no_statement
         assert len(names.split()) == len(set(names.split()))
         counted += len(names.split())
     assert counted > 10
+
+
+def test_items_of_one_list_stand_behind_its_lead_once() -> None:
+    said = ["The lorry waits when: the gate is shut", "The lorry waits when: the crane is down", "Note: it rains."]
+    given = block("turn", {"discoveries": [Line(text=each, position=3, weight=4.0) for each in said]})
+    told = written(given, 4_000).splitlines()
+    assert "- The lorry waits when: the gate is shut; the crane is down" in told
+    assert "- Note: it rains." in told
+
+
+@pytest.mark.parametrize("budget", [600, 700])
+def test_a_message_that_costs_no_more_than_its_block_stands_as_itself(budget: int) -> None:
+    told: list[dict[str, object]] = []
+    for pier in range(9):
+        asked = f"Ferry {pier} leaves pier {pier} at noon with {pier + 3} lorries; its pilot boards an hour before,"
+        told.append({"role": "user", "content": f"{asked} and the crates stand on deck with a crew of {pier + 4} men."})
+        long = f"Ferry {pier} is in the book. Its lorries need two ramps, so the crew of the ferry comes early. " * 3
+        told.append({"role": "assistant", "content": f"Noted, pier {pier}." if pier % 2 else long})
+    context = ireneo.compact(told, budget)
+    blocks = [each for each in context.view if each.what == "summary"]
+    assert blocks
+    assert context.tokens <= budget
+    assert all("\n" in block.text for block in blocks)
+    assert any(each.what == "message" and each.text == "Noted, pier 5." for each in context.view)

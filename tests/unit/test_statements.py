@@ -402,3 +402,40 @@ def test_flags_and_devices_are_no_names_that_are_needed_again() -> None:
     names = {mention.name for mention in named(messages, steps(messages))}
     assert {"src/rows.py", "keep_rows"} <= names
     assert not any(name.startswith(("--", "/dev/")) for name in names)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Nice call.",
+        "Yes, that's an elegant approach.",
+        "My choice: Option B (skip) is simpler.",
+        "This changes everything.",
+        "Das ist einfacher.",
+        "Variante B ist einfacher.",
+    ],
+)
+def test_what_is_about_something_that_it_does_not_name_says_nothing(said: str) -> None:
+    assert prose_worth(said) == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This class parses dates.",
+        "It returns `None` there.",
+        "Option B wins because the ferry keeps its old timetable that way.",
+        "That loses the last crate of each lorry whenever the driver is late.",
+    ],
+)
+def test_what_names_its_matter_is_told(said: str) -> None:
+    assert prose_worth(said) > 0
+
+
+def test_a_lead_that_only_refers_back_does_not_stand_before_each_of_its_items() -> None:
+    text = """\
+        This helps because:
+        - the harbour map is shared between both pilots on the bridge
+        - the lock is held
+        """
+    assert told(text) == ["the harbour map is shared between both pilots on the bridge; the lock is held"]

@@ -204,6 +204,16 @@ def _without_repeated_code(candidates: Sequence[tuple[int, PricedLine]]) -> list
     return [each for place, each in enumerate(candidates) if not codes[place] or best[codes[place]][2] == place]
 
 
+def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
+    """Drop the sentences of a question that stands open: it is told at the end, with its options."""
+    asked = [statement.line.text for _, statement in candidates if statement.section == "open"]
+    return [
+        (number, statement)
+        for number, statement in candidates
+        if statement.section == "open" or not any(statement.line.text in text for text in asked)
+    ]
+
+
 def _files(lines: Iterable[Line]) -> dict[str, str]:
     """The file of each name of which the defining file is known."""
     return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
@@ -224,7 +234,9 @@ class Allotter:
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
         self.candidates = _without_repeated_code(
-            [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+            _without_asked(
+                [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+            )
         )
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}

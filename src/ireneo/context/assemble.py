@@ -28,9 +28,9 @@ from ireneo.context.view import (
     verbatim,
 )
 from ireneo.log.calls import atoms, loop_runs, next_loop, running_turn, torn
-from ireneo.log.message import Message, MessageId, texts
+from ireneo.log.message import MESSAGE_TOKENS, Message, MessageId, texts
 from ireneo.summaries.policy import Explained, Policy, Stay, decide, first_target, idle_seconds, whole
-from ireneo.summaries.summary import Line, RecentValues, Summary
+from ireneo.summaries.summary import Line, RecentValues, Summary, header
 from ireneo.summaries.work import RowItem, WorkPath, cover_row, loose_from, open_block
 
 BLOCK_TOKENS = 360
@@ -130,6 +130,27 @@ def too_fine(row: Sequence[RowItem], room: int) -> int:
     fitting = [place for place in openers if sum(blocks[place:]) < allowed]
     place = fitting[0] if fitting else (openers[-1] if openers else 0)
     return place if sum(blocks[:place]) > 1 else 0
+
+
+def with_small_opened(row: Sequence[RowItem], path: WorkPath, options: ContextOptions) -> list[RowItem]:
+    """Replace by its messages each block that would say nothing, or costs as much as they do with one line.
+
+    Only where there is no call among them: a call with its result says what it was even where nothing came of it.
+    """
+    out: list[RowItem] = []
+    for item in row:
+        messages: Sequence[Message] = ()
+        if isinstance(item, Summary) and not item.calls and _saves_nothing(item, options):
+            messages = path.reader.path(item.first_position, item.last_position)
+        out.extend(messages if messages and all(message.role != "tool" for message in messages) else [item])
+    return out
+
+
+def _saves_nothing(block: Summary, options: ContextOptions) -> bool:
+    # How a turn ended is told of the last block alone.
+    costs = [each.cost for each in options.statements.of(block, {}) if each.section != "status"]
+    frame = options.count(header(block)) + 1 + MESSAGE_TOKENS
+    return not costs or block.source_tokens <= frame + min(costs)
 
 
 def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
@@ -625,11 +646,12 @@ def _with_blocks(
         if oldest := too_fine(rest, room):
             made.append(cover_row(rest[:oldest], policy))
             row = [*system, made[-1], *rest[oldest:]]
-        composed = with_blocks(row, newest, target, live_tokens, options, cut)
+        finest = with_small_opened(row, path, options)
+        composed = with_blocks(finest, newest, target, live_tokens, options, cut)
         over = composed.tokens - target
         if 0 < over <= target * SPARE_SHARE:
             # The frames' additional cost is known by now: again with so much less.
-            composed = with_blocks(row, newest, target - over - 8, live_tokens, options, cut)
+            composed = with_blocks(finest, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
     newest = [*cut, *newest]
@@ -655,6 +677,7 @@ def _eager(
         waiting.insert(0, last)
         row.pop()
     row = path.best(row, known)
+    row = with_small_opened(row, path, options)
     composed = with_blocks(row, [*waiting, *newest], target, target // 2, options)
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:

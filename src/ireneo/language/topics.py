@@ -558,6 +558,8 @@ class Prose(Topic, frozen=True, kw_only=True):
     empty: Row = ()  # At the beginning: it only says that something was understood, seen or done
     agreement: Row = ()  # Whole questions without their mark: they only ask whether it is right so
     refers: Row = ()  # At the beginning: it refers to the previous sentence
+    nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
+    numbered: Row = ()  # What choices are called before their numbers or letters
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
     because: Row = ()  # The same, and enough in a sentence about what will be done
     # Words and phrases, not patterns: a contrast, restriction or unexpected result

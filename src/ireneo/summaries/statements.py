@@ -121,8 +121,9 @@ class _Outline:
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
             lead = self.lead.rstrip(" :.")
-            # "Here's how it works" would stand before each of the items.
-            bare = not lead or (len(lead.split()) <= BARE_LEAD and _EMPTY.match(lead))
+            # "Here's how it works" would stand before each of the items, and "This helps because" before what it means.
+            short = len(lead.split()) <= BARE_LEAD
+            bare = not lead or (short and (_EMPTY.match(lead) or _NAMELESS.match(lead)))
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
 
@@ -288,6 +289,10 @@ _REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
 _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
 
 
+_NAMELESS = lazy_re(
+    lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).nameless)}\b", re.IGNORECASE
+)
+_NUMBERED = lazy_re(lambda: rf"\b{either(topic(Prose).numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
 _AGREEMENT = lazy_re(lambda: rf"^{either(topic(Prose).agreement)}[?？]$", re.IGNORECASE)
 
 
@@ -311,9 +316,18 @@ def gives_reason(said: str) -> bool:
     return _cues_of(said)["reason"] > 0
 
 
+def _lacks_subject(said: str) -> bool:
+    """Whether a short sentence is about something that only the sentences before it name, such as "Option 2"."""
+    if len(said.split()) >= ENOUGH_WORDS:
+        return False
+    named = _NUMBERED.sub("", said)
+    refers = named != said or _NAMELESS.match(said)
+    return bool(refers) and not artifacts(named) and not _VALUE.search(named)
+
+
 def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
-    if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said):
+    if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said) or _lacks_subject(said):
         return 0.0
     cues, intent = _cues_of(said), is_intent(said)
     # "Let me find the issue" gives no reason.

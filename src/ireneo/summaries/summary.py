@@ -220,6 +220,8 @@ Choice: TypeAlias = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
 
 TAGS: dict[SummaryLevel, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
 TWICE = 2
+LEAD_WORDS = 3
+"""With its bullet, a lead of at least two words stands once over adjacent statements; one word is a label of each."""
 
 
 class SectionStyle(Struct, frozen=True):
@@ -313,6 +315,7 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
     """The lines in words, adjacent lines about one subject under it."""
     about, pending = "", ""
     before: Line | None = None
+    last: tuple[SectionName, int] | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
         # Words of one message stand together.
@@ -324,15 +327,26 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
         ):
             pending += f" “{line.text}”"
             continue
+        said = strategy.say(name, line, names)
+        if last == (name, line.position) and not subject and (rest := _behind_lead(pending, said)):
+            # Items of one list stand behind its lead together.
+            pending = f"{pending.rstrip('.')}; {rest}"
+            continue
+        last = name, line.position
         if pending:
             yield pending
         if subject and subject != about:
             yield f"- {subject}:"
         about, before = subject, line if name == "direction" else None
-        said = strategy.say(name, line, names)
         pending = f"  {said}" if subject else said
     if pending:
         yield pending
+
+
+def _behind_lead(before: str, said: str) -> str:
+    """What `said` tells behind the words that lead both statements; empty where they are led differently."""
+    lead, _, rest = said.partition(": ")
+    return rest if len(lead.split()) >= LEAD_WORDS and before.startswith(f"{lead}: ") else ""
 
 
 def _counted(number: int, thing: str, grouping: str = "") -> str:
