@@ -25,6 +25,10 @@ SLOTS = (
     ("I grew up in Malmö, if that matters for the accent.", "origin", "Malmö"),
     ("I'm originally from Recife.", "origin", "Recife"),
     ("I was born in Aarhus.", "birthplace", "Aarhus"),
+    ("I now live with Tove in Kiruna, Hjalmarsgatan 9.", "home", "Kiruna"),
+    ("I live with my parents and a parrot in a narrow house in Delft.", "home", "narrow house in Delft"),
+    ("First day at Norrland Energi!", "employer", "Norrland Energi"),
+    ("Yesterday was my first day at Skanska.", "employer", "Skanska"),
     ("I work at Hexagon Labs and my days are long.", "employer", "Hexagon Labs"),
     ("Just started my new job at Fenwick & Sons!", "employer", "Fenwick & Sons"),
     ("I joined Norrland Energi as a planner in March.", "employer", "Norrland Energi"),
@@ -65,7 +69,11 @@ SLOTS = (
     ("Ich wohne jetzt in Lübeck.", "home", "Lübeck"),
     ("Seit März wohne ich in Bregenz.", "home", "Bregenz"),
     ("Bin letzte Woche nach Graz übersiedelt.", "home", "Graz"),
+    ("Ich wohne jetzt bei Nora in Graz.", "home", "Graz"),
     ("Ich arbeite bei Festo.", "employer", "Festo"),
+    ("Am 3. August fange ich bei Festo an.", "employer", "Festo"),
+    ("Ich fange am 1. Juli in der Augenklinik Ulm an.", "employer", "Augenklinik Ulm"),
+    ("Heute war mein erster Arbeitstag bei Festo.", "employer", "Festo"),
     ("Ich arbeite als Hebamme.", "job", "Hebamme"),
     ("Ich bin Lehrerin an einer Dorfschule.", "job", "Lehrerin"),
     ("Ich komme ursprünglich aus Jena.", "origin", "Jena"),
@@ -250,6 +258,42 @@ def test_what_others_put_about_is_not_held(text: str) -> None:
 
 def test_a_part_in_a_play_is_no_name() -> None:
     assert not [fact for fact in told("The drama club handed out the parts. I'm Lady Harrow.") if fact.attribute]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I handed in my notice on Friday!",
+        "I resigned yesterday.",
+        "Ich habe gekündigt.",
+        "Ich habe heute meine Stelle gekündigt.",
+        "Mir wurde gekündigt.",
+    ],
+)
+def test_who_gives_notice_has_the_job_no_longer(text: str) -> None:
+    (fact,) = [each for each in told(text) if each.attribute == "employer"]
+    assert fact.against
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I resigned as treasurer of the rowing club.",
+        "First day at the Lakeside Festival!",
+        "First day at Skanska for Tove.",
+        "Ich habe mein Zeitungsabo gekündigt.",
+        "Ich habe die Wohnung gekündigt.",
+        "Ich fange noch mal bei Null an.",
+        "Ich fange am Montag im Garten an.",
+    ],
+)
+def test_what_only_sounds_like_a_beginning_or_an_end_of_work_is_none(text: str) -> None:
+    assert not [each for each in told(text) if each.attribute in ("employer", "job")]
+
+
+def test_what_has_just_begun_is_told_with_its_day() -> None:
+    (fact,) = [each for each in told("I just started as a nurse at Fenwick Hall.") if each.attribute == "employer"]
+    assert "14 May 2031" in fact.text
 
 
 @pytest.mark.parametrize(("text", "wanted"), TOLD)

@@ -57,6 +57,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     begins: Set = frozenset()  # Verbs whose past states a lasting result: who bought a thing has it
     introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
     coming: Row = ()  # Anywhere: it is in the future
+    just_now: Row = ()  # Anywhere: it began right before it was said
+    first_day: Row = ()  # At the beginning of a clause: the speaker works at `value` from that day on
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
     # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them.

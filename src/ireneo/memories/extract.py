@@ -16,11 +16,12 @@ from ireneo.language.predicates import Predicate, and_also, in_third_person, pre
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
-from ireneo.memories.cues import all_cues, and_words, clause_words, cues, no_names, not_german, relations, says
+from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, says
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
+from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     SHORT,
@@ -42,7 +43,6 @@ MOST = 40
 _LONGEST_VALUE = 80
 _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
-_EDGES = " .!,;…"
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _TELLING_FRAGMENT = 4
 """Words from which on a piece without a verb tells something that has a name in it."""
@@ -54,19 +54,8 @@ _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
-_PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Phrasing).begins)}\s)", re.I)
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
-_HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
-
-
-def _german() -> Phrasing:
-    return of_language(Phrasing, "de")
-
-
-_SECOND_VERB = lazy_re(lambda: either(_german().second_verb))
-_VERB_ALONE = lazy_re(lambda: either(_german().alone))
-_SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
@@ -114,6 +103,7 @@ def said_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
+    reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), anyone=anyone)
     clauses: list[Statement] = []
     quoted: _Quoted | None = None
@@ -255,15 +245,17 @@ class _FactReader:
         self.names = dict(names)
         self.heard = frozenset[str]()
         """What is written like a name in what is known."""
+        self.employers: tuple[str, ...] = ()
+        """For whom the speaker works, as far as it is known."""
         self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """The facts of a statement; of an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
-        pieces = _introduced(statement, opens=self.opens)
+        pieces = introduced(statement, opens=self.opens)
         self.opens = False
         german = statement.language == "de"
         if not pieces:
-            text = f"ich {statement.text}" if german and _leaves_out_ich(statement) else statement.text
+            text = f"ich {statement.text}" if german and leaves_out_ich(statement) else statement.text
             yield from (replace(fact, quote=statement.text) for fact in self._facts(replace(statement, text=text)))
             return
         name, *pieces = pieces
@@ -273,7 +265,7 @@ class _FactReader:
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
-            says_on = german and _VERB_ALONE.match(piece) is not None
+            says_on = german and VERB_ALONE.match(piece) is not None
             said = piece if _COMPLETE.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or ([] if says_on else [self._kept(own, "semantic")])
@@ -291,7 +283,7 @@ class _FactReader:
             return
         yield from (named := list(self._relatives(statement)))
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
-        if statement.language == "de" and (both := _german_and(statement.text)):
+        if statement.language == "de" and (both := german_and(statement.text)):
             slots = list(self._slots(replace(statement, text=both[0]), None))
             if slots:
                 yield from (replace(fact, quote=statement.text) for fact in slots)
@@ -441,6 +433,12 @@ class _FactReader:
     def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
             return
+        if begun := next((hit for each in all_cues().values() if (hit := each.first_day.match(statement.text))), None):
+            if value := self._value(begun["value"], statement.language):
+                # "The Fenwick" is the one that was named in full before.
+                value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
+                yield self._fact(statement, None, subject=self.subject, attribute="employer", value=value)
+            return
         if statement.language == "de":
             yield from self._german(statement)
             return
@@ -558,7 +556,7 @@ class _FactReader:
         against: bool,
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none of a job that one has on one day of the week."""
-        if row.attribute in ("employer", "job") and of_one_day(statement.text):
+        if row.attribute in ("employer", "job") and not against and of_one_day(statement.text):
             return
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else self._values(raw, row, statement.language)
@@ -635,8 +633,9 @@ class _FactReader:
         ahead: bool = False,
     ) -> SaidFact:
         text, began = self._told(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
-        if attribute == "age" or holding_of(attribute) == "series":
-            # A measure is of its day.
+        new = cues(statement.language).just_now.search(statement.text) is not None
+        if new or attribute == "age" or holding_of(attribute) == "series":
+            # A measure is of its day, and so is what has "just" begun.
             text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
@@ -749,47 +748,6 @@ def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> 
     """The first match of `patterns` at the beginning of `text`, or of all of it."""
     tries = (re.compile(pattern, re.I) for pattern in patterns)
     return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
-
-
-def _german_and(text: str) -> tuple[str, str] | None:
-    """A German clause up to an "und" behind which another verb follows, and that as a clause of the same subject."""
-    found, known = _SECOND_VERB.match(text), _german()
-    if found is None:
-        return None
-    who, verb = found["who"] or "ich", found["verb"]
-    third = who.casefold() not in known.group
-    fits = verb.endswith("t") if third else verb.endswith("e") if who.casefold() == "ich" else verb.endswith("en")
-    if not fits and verb not in (known.third_forms if third else known.first_forms):
-        return None
-    return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
-
-
-def _leaves_out_ich(statement: Statement) -> bool:
-    """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
-    if not _SPEAKER.match(statement.sentence) or statement.sentence.startswith(statement.text):
-        return False
-    verb = _VERB_ALONE.match(statement.text)
-    return verb is not None and (verb[0] in _german().first_forms or verb[0] not in not_german())
-
-
-def _introduced(statement: Statement, *, opens: bool) -> list[str]:
-    """What an introduction says: name, age, work and place, one after the other.
-
-    An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
-    """
-    found = cues(statement.language).introduces.match(statement.text)
-    if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
-        return []
-    if statement.made_up:
-        # "They gave out the parts, I'm Captain Bain" tells a part.
-        return []
-    if found["name"].endswith(("'s", "’s")):
-        # "Irina's from Tbilisi" is said of her.
-        return []
-    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
-    first = pieces[0].removeprefix(found["name"]).strip()
-    first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
-    return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
 
 
 def _fits(row: Predication, said: Predicate) -> bool:
