@@ -11,7 +11,10 @@ from ireneo.memories.earnest import Statement
 from ireneo.patterns import lazy_re
 
 _EDGES = " .!,;…"
-_PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Phrasing).begins)}\s)", re.I)
+_PIECES = lazy_re(
+    lambda: rf",\s+(?:{and_words()} )?|(?<!\s)\s++{and_words()}\s++(?={either(topic(Phrasing).begins)}\s)",
+    re.I,
+)
 _HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 
 
