@@ -92,8 +92,8 @@ async def open(
 
     `embedder` lets `recall` find the same in other words: ``"local"`` (the extra `local`: a small model on this
     machine), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it
-    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model, if installed,
-    also says which sentences of a story matter later, unless `embedder` is ``"none"``.
+    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model also
+    rates which sentences of a story matter later.
 
     `preset` is how sessions are cut by default: ``"coding"`` for the work of an agent, ``"story"`` for characters,
     companions and any conversation without end.
@@ -148,7 +148,7 @@ async def open(
 
 
 def _rater(embedder: str | Embedder | None) -> CachedRater | None:
-    rater = None if embedder == "none" else open_rater()
+    rater = open_rater() if embedder == "local" else None
     return CachedRater(rater) if rater else None
 
 

@@ -33,15 +33,22 @@ def held(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
+def exported(folder: Path, database: Path) -> str:
+    """What is written into AGENTS.md of each project."""
+    file = folder / "AGENTS.md"
+    told = ""
+    for project in sorted({name for each in lessons(folder, database) for name in each["projects"]}):
+        done = run("lessons", "--export", file.name, "--project", project, cwd=folder, db=database)
+        told += done.stdout + done.stderr + file.read_text("utf-8")
+    return told
+
+
 def shown(folder: Path, database: Path) -> str:
     """All that the command line shows of what was learned."""
     told = [run("lessons", "--json", cwd=folder, db=database), run("lessons", cwd=folder, db=database)]
     told.append(run("report", "--out", "report.html", cwd=folder, db=database))
-    if json.loads(told[0].stdout):
-        told.append(run("lessons", "--export", "AGENTS.md", cwd=folder, db=database))
-    return "".join(each.stdout + each.stderr for each in told) + "".join(
-        path.read_text("utf-8") for path in (folder / "report.html", folder / "AGENTS.md") if path.exists()
-    )
+    said = "".join(each.stdout + each.stderr for each in told) + exported(folder, database)
+    return said + (folder / "report.html").read_text("utf-8")
 
 
 def lessons(folder: Path, database: Path) -> list[dict[str, object]]:
@@ -99,8 +106,9 @@ def test_nothing_that_speaks_to_its_reader_becomes_a_lesson(seed: int, tmp_path:
     assert found
     said = " ".join(str(each["lesson"]) + str(each["task_type"]) + str(each["conditions"]) for each in found).lower()
     assert "ghost" not in said
-    run("lessons", "--export", "AGENTS.md", cwd=tmp_path, db=tmp_path / "a.db")
-    assert "ghost" not in (tmp_path / "AGENTS.md").read_text("utf-8").lower()
+    text = exported(tmp_path, tmp_path / "a.db")
+    assert text
+    assert "ghost" not in text.lower()
 
 
 def test_a_run_that_read_our_lessons_is_no_evidence_for_them(tmp_path: Path) -> None:
@@ -108,7 +116,7 @@ def test_a_run_that_read_our_lessons_is_no_evidence_for_them(tmp_path: Path) -> 
     (tmp_path / "1.jsonl").write_bytes(claude_code(1))
     run("learn", "0.jsonl", "1.jsonl", cwd=tmp_path, db=tmp_path / "a.db")
     before = lessons(tmp_path, tmp_path / "a.db")
-    run("lessons", "--export", "AGENTS.md", cwd=tmp_path, db=tmp_path / "a.db")
+    assert exported(tmp_path, tmp_path / "a.db")
     reading = claude_code(2, [(tmp_path / "AGENTS.md").read_text("utf-8")]).splitlines()
     # It read them, and did nothing else.
     (tmp_path / "2.jsonl").write_bytes(b"\n".join(reading[:3]))

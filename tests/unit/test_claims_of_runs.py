@@ -218,22 +218,6 @@ def test_what_any_model_knows_is_not_told() -> None:
     assert told(*(a_run(once, session=name) for name in ("one", "two", "three"))) == []
 
 
-def test_what_the_agent_found_out_is_told_in_its_words() -> None:
-    wrong = "ship: error: /srv/ledger/ship.yaml: unknown format"
-    change = edit("ship.yaml", "format: tar", "formats: [tar]")
-    rule = "The `format` key is deprecated in v2, so `formats` has to be a list."
-    drafts = [*run("ship check", wrong, failed=True), *said(rule), *change, *run("ship check", "valid")]
-    (text,) = told(a_run(drafts))
-    assert text == f"When `ship check` fails with “error: … unknown format”: “{rule}” (the agent)."
-    for idle in (
-        "I'll update `formats` now.",
-        "Maybe `formats` has to be a list.",
-        "The `loadRows()` needs `formats`.",
-    ):
-        other = [*run("ship check", wrong, failed=True), *said(idle), *change, *run("ship check", "valid")]
-        assert told(a_run(other)) == []
-
-
 def test_what_the_environment_demands_in_three_runs_is_told() -> None:
     refused = "Please always give EXACTLY ONE action, found 2 actions.\n\nSee the example."
     runs = [a_run([*said("Two at once."), *user(refused)], session=name) for name in ("one", "two", "three")]
@@ -300,7 +284,7 @@ def test_a_file_that_lies_elsewhere() -> None:
     drafts = [*missing, *read("/srv/ledger/src/core/rows.py", "a = 1")]
     (fact,) = observations(a_run(drafts))["ledger <place> ledger/rows.py: src/core/rows.py"]
     assert fact.text == "`ledger/rows.py` is not there: use `src/core/rows.py`."
-    assert fact.trigger == Trigger(path="ledger/rows.py", unless=("src/core/rows.py",))
+    assert fact.trigger == Trigger(path="ledger/rows.py", above="rows.py", unless=("src/core/rows.py",))
     assert told(a_run(drafts, session="one")) == []
     assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == [fact.text]
 
