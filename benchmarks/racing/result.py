@@ -22,7 +22,7 @@ from racing.run import Run
 from racing.tale import KEY, POLICY
 from racing.worker import BUDGETS
 
-WIDE = 16_000
+WIDE = 1_000_000
 """A budget for which no text is told ahead of its leaf: those are written for the budgets that are asked for."""
 
 SHOWN = 6
