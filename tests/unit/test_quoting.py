@@ -184,7 +184,9 @@ _WORD = re.compile(r"\w+")
 
 
 @given(
-    pieces=st.sampled_from(PIECES).flatmap(lambda some: st.lists(st.sampled_from(some), min_size=1, max_size=5)),
+    pieces=st.sampled_from(PIECES).flatmap(
+        lambda some: st.lists(st.sampled_from(some), min_size=1, max_size=5, unique=True)
+    ),
     joins=st.lists(st.sampled_from((", ", ". ", "? ", " and ", "\n", "! ")), min_size=5, max_size=5),
 )
 def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[str], joins: list[str]) -> None:
