@@ -184,9 +184,7 @@ _WORD = re.compile(r"\w+")
 
 
 @given(
-    pieces=st.sampled_from(PIECES).flatmap(
-        lambda some: st.lists(st.sampled_from(some), min_size=1, max_size=5, unique=True)
-    ),
+    pieces=st.sampled_from(PIECES).flatmap(lambda some: st.lists(st.sampled_from(some), min_size=1, max_size=5)),
     joins=st.lists(st.sampled_from((", ", ". ", "? ", " and ", "\n", "! ")), min_size=5, max_size=5),
 )
 def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[str], joins: list[str]) -> None:
@@ -197,6 +195,13 @@ def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[st
             assert all(word in said for word in _WORD.findall(words))
             assert "sail" not in words
             assert "segeln" not in words
+
+
+@pytest.mark.parametrize("join", [", ", ". "])
+def test_what_is_said_three_times_is_quoted_once(join: str) -> None:
+    said = "My aunt has a stall by the canal"
+    (words,) = quoted(f"{join.join([said] * 3)}.", "")
+    assert words.count(said) == 1
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,9 @@ def unframed(text: str) -> str:
 
 
 def joined(text: str, last: Statement, said: Statement) -> str:
-    """A quotation, of which `last` was said last, with the statement after it, word for word."""
+    """A quotation, of which `last` was said last, with the statement after it, unless that says the same."""
+    if said.text.rstrip(".!…") == last.text.rstrip(".!…"):
+        return text
     if last.sentence == said.sentence:
         start = said.sentence.find(last.text) + len(last.text)
         end = said.sentence.find(said.text, start)
