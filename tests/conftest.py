@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import certifi
@@ -47,16 +46,8 @@ os.environ["SSL_CERT_FILE"] = str(one_certificate())
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "1"
 
 
-# What a story tells must not depend on which extras are installed here: what rates sentences has tests of its own.
+# What is told and found must not depend on what embedder whoever runs the tests has set.
 os.environ["IRENEO_EMBEDDER"] = "none"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def rules_alone() -> Iterator[None]:
-    """Open memories without a rater of sentences."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ireneo.wiring.open_rater", lambda: None)
-        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

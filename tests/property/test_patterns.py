@@ -34,7 +34,8 @@ print(json.dumps([len(found), slow, bounded]))
 
 def test_no_pattern_takes_more_than_time_linear_in_its_text() -> None:
     command = [sys.executable, "-c", LOOK, str(min(TIMES, 48))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     found, slow, bounded = json.loads(done.stdout.splitlines()[-1])
     assert found > 500
     assert not [*slow, *bounded], "\n".join(map(str, [*slow, *bounded]))
