@@ -243,6 +243,15 @@ def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line(store: str
     within(store, work)
 
 
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [("plan a weekend", "I go climbing a lot."), ("Plan mir ein Wochenende", "Ich wandere gern mit meiner Schwester.")],
+)
+def test_a_weekend_is_planned_with_what_somebody_likes_to_do(goal: str, said: str) -> None:
+    assert Purpose(goal).serves(said)
+    assert Purpose("dinner on Saturday").serves(said) is None
+
+
 HOUSE = [
     "We publish on Thursdays.",
     "The linter runs through scripts/lint.sh.",

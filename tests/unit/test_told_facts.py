@@ -296,6 +296,11 @@ def test_what_has_just_begun_is_told_with_its_day() -> None:
     assert "14 May 2031" in fact.text
 
 
+def test_when_something_is_done_is_nothing_that_is_liked() -> None:
+    facts = told("I love climbing, usually on Saturdays at the hall, and chess.")
+    assert [fact.value for fact in facts if fact.attribute == "like"] == ["climbing", "chess"]
+
+
 @pytest.mark.parametrize(("text", "wanted"), TOLD)
 def test_what_fills_no_slot_is_told_of_the_speaker(text: str, wanted: str) -> None:
     assert [fact.text for fact in told(text)] == [wanted]

@@ -602,8 +602,11 @@ class _FactReader:
     def _values(self, raw: str, row: Predication, language: str) -> list[str]:
         if not raw:
             return [""] if row.ends else []
-        pieces = _SPLIT.split(raw) if row.list else [raw]
-        values = [self._value(piece, language) for piece in pieces]
+        first, *more = _SPLIT.split(raw) if row.list else [raw]
+        # "Climbing, usually on Saturdays": what says when or how is nothing that is liked.
+        hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
+        more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
+        values = [self._value(piece, language) for piece in (first, *more)]
         kept = [value for value in values if value]
         return kept if kept and values[0] else []
 
