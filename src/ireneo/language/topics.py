@@ -97,6 +97,13 @@ class Connectives(Topic, frozen=True, kw_only=True):
     oneself: Row = ()  # The speaker, as the last of several people
 
 
+class WordForms(Topic, frozen=True, kw_only=True):
+    """Forms of a sentence that single words show, for lines over words."""
+
+    shows: Map = {}  # By a form, the words that show it
+    capitals: Set = frozenset()  # Words that are capitalised and are no name
+
+
 class Sentences(Topic, frozen=True, kw_only=True):
     """Where a full stop doesn't end a sentence."""
 

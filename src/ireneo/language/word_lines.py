@@ -1,0 +1,197 @@
+"""Lines over the words of an English sentence: what each word, pair of words and form adds to a value.
+
+A line answers one question of a sentence, such as how much it matters later in a story. Its weights are fitted to
+marked sentences and kept as data: a file next to this module has a heading for each line,
+and rows of a weight in hundredths and all that has this weight: a word as it is written, `~` before a stem, two
+neighbours joined by `_`, and forms, which begin with `@`. No name has a weight: all of them are one form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from math import fsum, sqrt
+from pkgutil import get_data
+
+from msgspec import Struct
+
+from ireneo.language.files import from_data, of_language
+from ireneo.language.topics import Grammar, WordForms, Words
+from ireneo.language.words import base_forms, light_stem
+from ireneo.patterns import lazy_re
+
+_TOKEN = lazy_re(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|[?!;:*\"“”(…—–]|--|\.\.\.")
+_NAME, _NAMES, _NUMBER = "@name", "@name's", "@number"
+_OPENS, _CLOSES = "^", "$"
+_QUOTES = frozenset('"“”')
+_BREAKS = ("-", "—", "–", "…", "...")
+_LENGTHS = 4, 6, 8, 10, 13, 16, 20, 25, 32, 45
+"""Words from which on a sentence has the next length."""
+_FEW = 8
+"""Words and pairs up to which a sentence counts as short."""
+_NAMED = 3
+"""Names from which on it is no matter how many there are."""
+CONSTANT = "@all"
+"""What every sentence has."""
+
+
+class Features(Struct, frozen=True):
+    """What of a sentence may have a weight."""
+
+    words: Sequence[str]
+    """Words, stems and pairs. Their weights are shared out over them: a long sentence has more of them."""
+    forms: Sequence[str]
+    """Forms of the sentence as a whole, whose weights are added as they are."""
+
+    def with_forms(self, forms: Sequence[str]) -> Features:
+        """Add forms that the words don't show, such as who says them."""
+        return Features(self.words, (*self.forms, *forms))
+
+    def counts(self) -> Iterator[tuple[str, float]]:
+        """Yield each feature, as often as it occurs, with the share of its weight that counts."""
+        share = 1 / sqrt(max(len(self.words), _FEW))
+        yield from ((each, share) for each in self.words)
+        yield from ((each, 1.0) for each in self.forms)
+        yield CONSTANT, 1.0
+
+
+class WordLine(Struct, frozen=True):
+    """The weights of a line, by feature."""
+
+    weights: Mapping[str, float]
+
+    def value(self, features: Features) -> float:
+        """Return the value of a sentence: above 0 if the answer is rather yes, as the logit of a chance."""
+        weights = self.weights
+        return fsum(weights[each] * share for each, share in features.counts() if each in weights)
+
+
+@cache
+def word_lines(name: str) -> Mapping[str, WordLine]:
+    """Load the lines in the file `en.NAME.txt`, by their headings."""
+    data = get_data(__package__, f"en.{name}.txt")
+    assert data is not None, name
+    return parsed(data.decode("utf-8"))
+
+
+def parsed(text: str) -> Mapping[str, WordLine]:
+    """Read the lines in a text; what stands after a `#` is a comment."""
+    found: dict[str, dict[str, float]] = {}
+    weights: dict[str, float] = {}
+    for row in text.splitlines():
+        if row.startswith("["):
+            weights = found.setdefault(row.strip("[]"), {})
+        elif row and not row.startswith("#"):
+            weight, *features = row.split()
+            weights.update(dict.fromkeys(features, int(weight) / 100))
+    return {name: WordLine(each) for name, each in found.items()}
+
+
+def written(lines: Mapping[str, WordLine]) -> str:
+    """Write lines as a text that `parsed` reads; what rounds to nothing is left out."""
+    rows: list[str] = []
+    for name, line in lines.items():
+        by_weight: dict[int, list[str]] = {}
+        for feature, weight in sorted(line.weights.items()):
+            if round(weight * 100):
+                by_weight.setdefault(round(weight * 100), []).append(feature)
+        rows.append(f"[{name}]")
+        rows += [f"{weight} {' '.join(by_weight[weight])}" for weight in sorted(by_weight)]
+    return "\n".join(rows) + "\n"
+
+
+def features(sentence: str, names: Collection[str] = ()) -> Features:
+    """Return what of a sentence may have a weight.
+
+    `names` are words, in lower case, that are names: at the beginning of a sentence a capital doesn't tell.
+    """
+    tokens = _tokens(sentence, names)
+    known: list[str] = []
+    before = _OPENS
+    for token in tokens:
+        stem = _stem(token)
+        known.append(token)
+        if token[0].isalpha() and token not in _function_words():
+            known.append(f"~{stem}")
+        known.append(f"{before}_{stem}")
+        before = stem
+    known.append(f"{before}_{_CLOSES}")
+    return Features(known, tuple(_forms(sentence, tokens)))
+
+
+def _tokens(sentence: str, names: Collection[str]) -> list[str]:
+    """Split a sentence into words in lower case and signs; names and figures are replaced by what they are."""
+    out: list[str] = []
+    opens = True
+    for token in _TOKEN.findall(sentence.replace("’", "'")):
+        low = token.lower()
+        if token[0].isdigit():
+            out.append(_NUMBER)
+        elif not token[0].isalpha():
+            out.append(low)
+            # Behind a quotation mark, a bracket or an asterisk another sentence may begin.
+            opens = low in _QUOTES or low in "*("
+            continue
+        elif low.removesuffix("'s") in names or (token[0].isupper() and not opens and low not in _persons()):
+            name = _NAMES if low.endswith("'s") else _NAME
+            if not (out and out[-1] == _NAME):
+                out.append(name)
+            else:
+                out[-1] = name
+        else:
+            out.append(low)
+        opens = False
+    return out
+
+
+@from_data
+def _function_words() -> frozenset[str]:
+    grammar = of_language(Grammar, "en")
+    return of_language(Words, "en").stop | grammar.pronouns | grammar.modals
+
+
+@from_data
+def _persons() -> frozenset[str]:
+    """Return the words that are capitalised and no name."""
+    return of_language(WordForms, "en").capitals
+
+
+@from_data
+def _forms_of_words() -> dict[str, list[str]]:
+    """Map each word that shows a form of its sentence to these forms."""
+    found: dict[str, list[str]] = {}
+    for form, words in of_language(WordForms, "en").shows.items():
+        for word in words:
+            found.setdefault(word, []).append(f"@{form}")
+    return found
+
+
+@cache
+def _stem(token: str) -> str:
+    if not token[0].isalpha() or token in _function_words():
+        return token
+    return light_stem(base_forms().get(token, token))
+
+
+def _forms(sentence: str, tokens: Sequence[str]) -> Iterator[str]:
+    words = [token for token in tokens if token[0].isalpha() or token[0] == "@"]
+    yield f"@length{sum(len(words) >= least for least in _LENGTHS)}"
+    end = sentence.rstrip("\"'”’)*_ ")
+    if end.endswith("?"):
+        yield "@asks"
+    elif end.endswith("!"):
+        yield "@cries"
+    elif end.endswith(_BREAKS):
+        yield "@breaks"
+    if sentence[:1].islower():
+        yield "@small"
+    if not _QUOTES.isdisjoint(tokens):
+        yield "@quotes"
+    names = sum(word in (_NAME, _NAMES) for word in words)
+    if names:
+        yield f"@names{min(names, _NAMED)}"
+    shown = _forms_of_words()
+    found = {form for word in words for form in shown.get(word, ())}
+    if any(word in base_forms() or (word.endswith("ed") and len(word) > 4) for word in words):
+        found.add("@past")
+    yield from sorted(found)
