@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.golden.material import run, said
+from tests.golden.material import edit, run, said
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 from tests.unit.test_lessons import learned
 
@@ -28,7 +28,6 @@ def way_out(*drafts: list[Draft], runs: int = 2) -> list[Observation]:
     [
         (run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")),
         (run("lint rows", "rows.py:4: not formatted (rowfmt)", failed=True), run("rowfmt -w rows.py && lint rows", OK)),
-        (run("pack", "error: LEDGER_KEY is not set", failed=True), run("LEDGER_KEY=rows pack", OK)),
         (run("cat -A rows.txt", "cat: illegal option -- A", failed=True), run("cat -v rows.txt", "rows")),
     ],
 )
@@ -43,10 +42,35 @@ def test_what_the_failure_does_not_name_is_told() -> None:
     assert not is_in_sight(seen["pytest ⇒ <any> → use:bin/test"])
 
 
-def test_what_most_runs_fall_into_again_and_again_is_told_although_it_says_so_itself() -> None:
-    seen = way_out(run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py"), runs=3)
-    assert is_in_sight(seen)
-    assert not is_in_sight([replace(each, held=3) for each in seen])
+def test_what_run_after_run_falls_into_is_told_although_it_says_so_itself() -> None:
+    drafts = run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")
+    assert is_in_sight(way_out(*drafts, runs=2))
+    assert not is_in_sight(way_out(*drafts, runs=3))
+
+
+def test_where_a_machine_keeps_a_program_is_told_to_nobody() -> None:
+    drafts = run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")
+    seen = way_out(*drafts, runs=3)
+    assert is_in_sight([replace(each, way_out="use `/usr/bin/gh`") for each in seen])
+
+
+def test_a_variable_that_has_to_be_set_is_told() -> None:
+    drafts = run("pack", "error: LEDGER_KEY is not set", failed=True), run("LEDGER_KEY=rows pack", OK)
+    assert not is_in_sight(way_out(*drafts))
+
+
+def test_a_rule_that_a_linter_of_the_project_prints_is_told() -> None:
+    def seen(line: str) -> list[Observation]:
+        drafts = (
+            run("lint rows", f"rows.py:4: {line}", failed=True),
+            edit("rows.py", "open(name)", "ledger.open_rows(name)"),
+            run("lint rows", OK),
+        )
+        (claim,) = (each for cue, each in observations(a_run(*drafts)).items() if "write:" in cue)
+        return claim
+
+    assert not is_in_sight(seen("open() is forbidden because it leaves files behind: use ledger.open_rows instead"))
+    assert is_in_sight(seen("open() leaves files behind: use ledger.open_rows instead"))
 
 
 def test_a_file_with_another_ending_is_told_where_somebody_says_so() -> None:

@@ -29,6 +29,7 @@ from ireneo.lessons.lessons import (
     best_worded,
     cues_to_read,
     is_in_sight,
+    merged_checkouts,
     merged_checks,
     projects_of,
     quotes,
@@ -150,7 +151,7 @@ def lessons(
     mine = [each for each in records if is_open(opened, projects_of(each))]
     told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
     active = merged_checks([each for each in told if each.state == "active"])
-    chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
+    chosen = merged_checkouts(without_remedies_told(without_wishes_told(merged_rulings(active))))
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]

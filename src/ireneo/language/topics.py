@@ -585,6 +585,7 @@ class Explaining(Topic, frozen=True, kw_only=True):
     openings: Row = ()  # Before the sentence itself
     hedges: Row = ()  # It only guesses
     tells: Row = ()  # It is about the work at hand: what was done, is planned, or is in the code
+    stands: Row = ()  # It says how things are kept in a project: where they are, what is custom
 
 
 Voice = Literal["first", "second", "third"]

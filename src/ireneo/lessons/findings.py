@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -10,6 +11,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Explaining
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.observe import (
@@ -98,6 +101,11 @@ def _take(
                 sources=sources,
                 tokens=tokens,
             )
+
+
+def addresses_agent(demand: str) -> bool:
+    """Whether a demand tells the agent what to do, and doesn't only say what was wrong."""
+    return _ADDRESSED.search(demand) is not None
 
 
 def _refusal(failed: TriedCall) -> str:
@@ -251,6 +259,7 @@ SHARED = 3
 """The least number of words that a sentence shares with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
+_STANDS = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).stands)}(?!\w)", re.I)
 _CLAUSE = lazy_re(r"(?:[,;:]|\s[-–—])\s+")
 _MARKS = str.maketrans({"“": '"', "”": '"'})
 
@@ -293,9 +302,14 @@ def _claim(
 
 
 def _says_how(noted: NotedWords) -> bool:
-    """Whether a sentence says what to do; what a piece of code does is read there, and what went wrong once is over."""
+    """Whether a sentence says what to do, or how things are kept here.
+
+    What a piece of code does is read there, and what went wrong once is over.
+    """
     if noted.sort == "friction" or noted.path:
         return False
+    if noted.sort == "learned" and _STANDS.search(noted.text):
+        return True
     return any(is_order(clause) or is_order(clause[:1].lower() + clause[1:]) for clause in _CLAUSE.split(noted.text))
 
 

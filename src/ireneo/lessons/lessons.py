@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
-from ireneo.lessons.findings import PASSES, RUN_BOTH, is_check
+from ireneo.lessons.findings import PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -31,6 +31,7 @@ from ireneo.lessons.observe import (
     occasion_of,
     plain_name,
 )
+from ireneo.lessons.remedies import is_of_a_machine
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
@@ -160,6 +161,8 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+INSISTS = 4
+"""Times that a user asks for the same until it is a wish for all work, however few the runs."""
 TYPED_AGAIN = 5
 """Most words of a sentence that somebody types twice in the same way."""
 
@@ -251,7 +254,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
     if best.cue.startswith((DEMANDED, ASKED)):
-        return runs >= THRICE
+        # Who asks for the same again and again in one long run asks for it in the next as well.
+        return runs >= THRICE or (best.cue.startswith(ASKED) and held >= INSISTS)
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
@@ -298,8 +302,11 @@ def is_in_sight(observations: Sequence[Observation]) -> bool:
         return False
     if best.cue.startswith(LOGGED) and len(held) >= TWICE:
         return False
-    if best.cue.startswith(DEMANDED) or any(IN_SIGHT in each.conditions for each in held):
-        return not _is_stuck(held)
+    if any(IN_SIGHT in each.conditions for each in held):
+        # What run after run pays for is not read in time; where a machine keeps a program is no matter of the project.
+        return len(held) < THRICE or is_of_a_machine(best.way_out)
+    if best.cue.startswith(DEMANDED):
+        return not (addresses_agent(best.why) or _is_stuck(held))
     return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
 
 
@@ -434,6 +441,15 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
     have = {piece.session for piece in record.evidence}
     more = {piece.session: piece for each in others for piece in each.evidence if not piece.against}
     return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
+
+
+def merged_checkouts(records: Sequence[Record]) -> list[Record]:
+    """Merge lessons that say the same of several checkouts of a project: `cli` and `work/cli`."""
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for each in records:
+        homes = sorted({name.rsplit("/", 1)[-1] for name in projects_of(each)})
+        groups.setdefault((each.id,) if is_kept(each) or not homes else (each.kind, each.text, *homes), []).append(each)
+    return [_with_evidence(group[0], group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def _age(seen: Observation) -> float:

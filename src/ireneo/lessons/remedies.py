@@ -89,13 +89,21 @@ class Remedy(Struct, frozen=True, kw_only=True):
 def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
     """Whether the output of a failure tells the remedy, so that any agent finds it at once.
 
-    Paths of system programs count too: they are specific to a machine, not to the project.
+    Paths of system programs count too: they are specific to a machine, not to the project. A variable that has to be
+    set doesn't: who reads of it afterwards has paid for the run.
     """
+    if remedy.label.startswith("set:"):
+        return False
     if any(refuse(failed.step.error) for refuse in (refuses_flag, refuses_value, takes_less)):
         return True
     here = remedy.label == "start" and remedy.names[0].startswith((*_OF_A_SYSTEM, "command "))
     said = () if remedy.names == _WHOLE else remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
     return here or any(names_thing(failed.step.output, name) for name in said)
+
+
+def is_of_a_machine(way_out: str) -> bool:
+    """Whether a way out starts a program of the system at another place."""
+    return way_out.startswith(tuple(f"use `{place}" for place in (*_OF_A_SYSTEM, "command ")))
 
 
 _WITHOUT_CHECKS = lazy_re(

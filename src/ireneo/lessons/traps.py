@@ -287,6 +287,8 @@ _ADVISES = lazy_re(
 )
 _A_NAME = lazy_re(r"\w+[._]\w+[\w.]*|[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 """A name in code, as opposed to an English word."""
+_FORBIDS = lazy_re(r"\b(?:forbidden|banned|disallowed|not allowed|prohibited)\b", re.I)
+"""Words of a rule that a project has made itself: a good program breaks it, and is written anew."""
 _GUESSES = lazy_re(r"did you mean|undefined|undeclared|cannot find name", re.I)
 _PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
 """The place of an error in the code."""
@@ -338,7 +340,7 @@ def _take_advice(
         text=text,
         way_out=way,
         why=line,
-        in_sight=True,
+        in_sight=not _FORBIDS.search(line),
         sources=sources,
     )
     out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
