@@ -6,8 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
 from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
+from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.findings import BREAKS
+from ireneo.lessons.lessons import merged_rules, worth_telling
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import RunMaterial
@@ -93,7 +95,8 @@ def test_what_was_run_first_has_to_exist_and_to_change_something() -> None:
     lost = run("staticcheck ./...", "bash: staticcheck: command not found", failed=True)
     for doing in (lost, run("gofmt -l .", "rows.go"), run("make list", "rows"), run("python fix.py", "done")):
         drafts = [*run("make lint", LINTED, failed=True), *doing, *run("make lint", "0 issues.")]
-        assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == []
+        seen = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
+        assert seen == (["`staticcheck` is not installed here."] if doing is lost else [])
     drafts = [*run("make lint", LINTED, failed=True), *run("gofmt -w .", ""), *run("make lint", "0 issues.")]
     (text,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
     assert text.endswith(", run `gofmt -w` first.")
@@ -215,7 +218,8 @@ def test_what_any_model_knows_is_not_told() -> None:
     missing = "<tool_use_error>String to replace not found in file.</tool_use_error>"
     edits = [*read("a.py", "a = 1\n" * 40), *edit_of("a.py", missing), *edit_of("a.py", "a.py was updated.", "b")]
     once = [*alone, *search, *edits, *unread()]
-    assert told(*(a_run(once, session=name) for name in ("one", "two", "three"))) == []
+    seen = told(*(a_run(once, session=name) for name in ("one", "two", "three")))
+    assert seen == ["This project runs its tests with `make test`."]
 
 
 def test_what_the_environment_demands_in_three_runs_is_told() -> None:
@@ -260,8 +264,8 @@ def test_a_refusal_an_interruption_and_a_sibling_are_no_failures() -> None:
 
 
 def test_facts_of_a_project() -> None:
-    plain = observations(a_run(run("make test", "ok"), run("make test", "ok")))
-    assert not [cue for cue in plain if cue.startswith("ledger ")]
+    (task,) = observations(a_run(run("make test", "ok"), run("make test", "ok")))["ledger <command:tests> make test"]
+    assert task.text == "This project runs its tests with `make test`."
     seen = observations(a_run(run("tools/run-tests.sh rows", "ok"), run("tools/run-tests.sh days", "ok")))
     (fact,) = seen["ledger <command:tests> tools/run-tests.sh"]
     assert (fact.held, fact.category) == (2, "factual")
@@ -270,10 +274,24 @@ def test_facts_of_a_project() -> None:
     assert not [cue for cue in observations(a_run(run("bin/test", "ok"), project="")) if "<command" in cue]
 
 
-def test_a_task_is_told_where_finding_it_cost_a_failure() -> None:
-    lost = run("pytest tests", "bash: pytest: command not found", failed=True)
-    seen = observations(a_run(lost, run("make test", "ok")))
-    assert "ledger <command:tests> make test" in seen
+def test_the_environment_in_which_tests_run_is_a_fact() -> None:
+    seen = observations(a_run(run("cd rows && conda run -n ledger pytest -q rows", "ok")))
+    (fact,) = seen["ledger <command:tests> conda run -n ledger pytest"]
+    assert fact.text == "This project runs its tests with `conda run -n ledger pytest`."
+    assert not [cue for cue in observations(a_run(run("npx vitest", "ok"))) if "<command" in cue]
+
+
+def test_the_rules_that_a_linter_often_refuses_are_told_together() -> None:
+    wrapped = LINTED.replace("(errcheck)", "(errcheck)\nledger/rows.go:9:3: error is unwrapped here (wrapcheck)")
+    for often in (2, 3):
+        runs = [a_run(run("make lint", wrapped, failed=True), session=f"run{number}") for number in range(often)]
+        seen = observations(*runs)
+        records = [learned(each) for cue, each in seen.items() if cue.startswith(BREAKS)]
+        told = merged_rules([each for each in records if each is not None])
+        assert len(told) == (often == 3)
+    names = {"“Error return value of … is not checked (errcheck)”", "“error is unwrapped here (wrapcheck)”"}
+    said = told[0].text.removeprefix("`make lint` often refuses ").removesuffix(": write it right at once.")
+    assert set(said.split(" and ")) == names
 
 
 GONE = "<tool_use_error>File does not exist.</tool_use_error>"

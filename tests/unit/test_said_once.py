@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.unit.lesson_runs import observed
 
 from ireneo.lessons.lessons import worth_telling
-from ireneo.lessons.said_once import reaches_beyond
+from ireneo.lessons.said_once import is_of_project, reaches_beyond
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,40 @@ def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
     twice = [observed(1, cue="<ruling> berth list pilot", text=form, session=name) for name in ("one", "two")]
     assert not worth_telling(twice)
     assert worth_telling([twice[0], replace(twice[1], text=other)])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "use uv, not pip",
+        "We're using Postgres with Redis, btw.",
+        "Please avoid adding JavaScript libraries.",
+        "no emojis, please",
+        "I'd like to avoid using mocks wherever we can.",
+        "We should keep the berth forms as plain as possible.",
+        "The pilot handbook is at ../harbour-docs if you need it.",
+        "Wir verwenden nur Poetry.",
+        "Das Handbuch liegt unter ../hafen-doku.",
+    ],
+)
+def test_tools_manner_and_what_lies_beside_are_of_the_whole_project(words: str) -> None:
+    assert is_of_project(words)
+    assert worth_telling([observed(1, cue="<ruling> words", text=words, session="one")])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "use Postgres for the berth table",
+        "use the react icons",
+        "should we use uv or pip?",
+        "use Redis if you need to",
+        "can you use pytest",
+        "No package found.",
+        "I use docker to build this",
+        "Test it locally as much as possible.",
+        "the berth list is at the top of the page",
+    ],
+)
+def test_a_tool_for_one_thing_is_of_its_task(words: str) -> None:
+    assert not is_of_project(words)

@@ -31,6 +31,7 @@ from ireneo.lessons.lessons import (
     is_in_sight,
     merged_checkouts,
     merged_checks,
+    merged_rules,
     projects_of,
     quotes,
     share_of,
@@ -151,7 +152,8 @@ def lessons(
     mine = [each for each in records if is_open(opened, projects_of(each))]
     told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
     active = merged_checks([each for each in told if each.state == "active"])
-    chosen = merged_checkouts(without_remedies_told(without_wishes_told(merged_rulings(active))))
+    chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
+    chosen = merged_checkouts(merged_rules(chosen))
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]

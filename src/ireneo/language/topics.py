@@ -396,6 +396,11 @@ class SaidOnce(Topic, frozen=True, kw_only=True):
     asks: Row = ()  # At the beginning of a sentence: a question, with or without its mark
     spoken: Row = ()  # Anywhere: what is only said aloud, as in what was dictated or recorded
     praises: Set = frozenset()  # Words that call something good or bad, and name nothing
+    outright: Row = ()  # At the beginning of a sentence: what is to be done as far as possible, or where something lies
+    chooses: Row = ()  # At the beginning of a clause, before a tool: what is used in all work, or not
+    one_thing: Row = ()  # Behind it: the tool is one that was named, or is for something at hand
+    for_one: Row = ()  # Anywhere: it is for one thing, may be left, or is one of several
+    tools: Set = frozenset()  # Names of tools, languages and services, and of kinds of them
 
 
 class Wishes(Topic, frozen=True, kw_only=True):

@@ -23,7 +23,6 @@ from ireneo.lessons.observe import (
     is_supported,
     plain_name,
 )
-from ireneo.lessons.refusals import is_unknown
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT
@@ -144,12 +143,68 @@ _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codege
 """A script of the project that is named after what it does."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
+_THROUGH = lazy_re(
+    r"^(?:(?:uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b"
+)
+"""What starts a program in an environment of the project."""
+_LONGEST_WAY = 60
+"""Characters between that and the program."""
 
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    own = _commands(material, run) if material.project else ()
-    return [*own, *_not_enough(material, run)]
+    own = (*_commands(material, run), *_missing(material, run), *_slow(material, run)) if material.project else ()
+    return [*own, *_not_enough(material, run), *_rules_broken(material, run)]
+
+
+_IS_MISSING = lazy_re(
+    r"No module named ['\"]?(?P<module>[A-Za-z][\w-]{1,40})['\"]?|(?P<name>[A-Za-z][\w-]{1,40}): command not found"
+    r"|command not found: (?P<other>[A-Za-z][\w-]{1,40})"
+)
+
+
+def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The programs and modules that are not installed where the project is worked on."""
+    lost: dict[str, list[TriedCall]] = {}
+    for each in run:
+        for fault in each.faults:
+            if found := _IS_MISSING.fullmatch(fault):
+                lost.setdefault(next(filter(None, found.groups())), []).append(each)
+    for name, group in lost.items():
+        # What the run makes itself, or starts in another way, is there.
+        own = lazy_re(rf"(?<![\w-]){re.escape(name)}(?:/|\.py\b)")
+        made = any(own.search(each.step.command) or own.search(each.step.action.subject) for each in run)
+        started = any(each.program.split()[:1] == [name] and not _cannot_start(each, name) for each in run)
+        asked = lazy_re(rf"(?:\bimport|\bfrom|-m|\A|[;&|\n]) *{re.escape(name)}\b")
+        wanted = any(asked.search(f"{each.step.command}\n{each.step.output}") for each in group)
+        if wanted and not (made or started):
+            text = f"`{name}` is not installed here."
+            yield _fact(material, f"<missing> {name}", group, len(group), text, (f"what is missing: {name}", name))
+
+
+def _cannot_start(each: TriedCall, name: str) -> bool:
+    return any((found := _IS_MISSING.fullmatch(fault)) is not None and name in found.groups() for fault in each.faults)
+
+
+_A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")
+
+
+def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The files of tests that take longer than they are given; of several at once it is unknown which does."""
+    tried: dict[tuple[str, str], list[TriedCall]] = {}
+    for each in run:
+        if each.shell and is_check(each.program):
+            words = [word.removeprefix("./") for word in each.step.command.split()]
+            files = [word for word in words if _A_FILE.fullmatch(word) and not word.endswith(each.program)]
+            if len(files) == 1:
+                tried.setdefault((each.program, files[0]), []).append(each)
+    for (program, file), group in tried.items():
+        if late := sum(TIMED_OUT in each.faults for each in group):
+            text = f"`{program}` runs into its time limit on `{file}`: {IN_PARTS}"
+            yield _fact(material, f"<slow> {program} {file}", group, late, text, (f"what is slow: {file}", file))
+
+
+IN_PARTS = "run single tests there."
 
 
 PASSES = "<passes> "
@@ -175,6 +230,45 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
                 # Tests run by another program may be a part of them; tasks of the same runner are distinct.
                 if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
                     yield _told_beside(material, before, each)
+
+
+BREAKS = "<breaks> "
+"""Prefix of the cues of rules of a linter that were broken."""
+OFTEN, AT_ONCE = "often refuses", "write it right at once."
+_RULE = lazy_re(r"\((?P<named>[a-z][\w-]{2,30})\)$|^(?P<coded>[A-Z]{1,4}\d{3,4})\b")
+_KNOWN = frozenset(
+    "gofmt gofumpt goimports fmt format rustfmt prettier unused typecheck F401 F841 W291 W293 E501".split()
+)
+"""Rules on layout, and on what is not used: everybody knows these."""
+
+
+def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The rules of a linter that a run broke, each by its name."""
+    messages = {message.id: message for message in material.messages}
+    broken: dict[tuple[str, str], list[tuple[TriedCall, str]]] = {}
+    for each in run:
+        serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
+        for fault in each.faults if each.shell and serves in ("linter", "checks") else ():
+            rule = _RULE.search(fault)
+            if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN:
+                broken.setdefault((each.program, rule[rule.lastgroup or 0]), []).append((each, fault))
+    for (program, rule), found in broken.items():
+        each, fault = found[0]
+        sources = cited_sources(each.step.sources, messages)
+        text = f"`{each.shown}` {OFTEN} “{fault}”: {AT_ONCE}"
+        yield Observation(
+            cue=f"{BREAKS}{plain_name(program)}: {rule}",
+            category="failure",
+            session=material.session,
+            project=material.project,
+            at=each.at,
+            held=len(found),
+            text=text if is_supported(text, sources, messages) else "",
+            task_type="check",
+            conditions={"tool": each.tool, "program": program},
+            sources=sources,
+            tokens=sum(one.tokens for one, _ in found),
+        )
 
 
 def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
@@ -205,28 +299,36 @@ def is_check(command: str) -> bool:
 
 
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """How a project is checked, if that is not obvious: by a script of its own, or after a failed attempt.
-
-    The tasks of a runner are listed in a file that any agent reads first.
-    """
+    """How a project is checked, if that is not obvious: by a script or task of its own, or through another program."""
     used: dict[tuple[str, str], list[TriedCall]] = {}
-    vain: set[tuple[str, str]] = set()
     for each in run:
         shown = each.shown.rsplit(" ", 1)[-1] if "/" in each.shown else each.shown  # However the script was started.
         serves = next((what for what, pattern in _SERVES if pattern.search(shown)), "")
         if not each.shell or not serves:
             continue
-        if each.faults and (is_environment(each.faults[0]) or is_unknown(each.step.error)):
-            vain.add((serves, shown))
-        script = "/" in shown and _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1])
-        sought = any(what == serves and name != shown for what, name in vain)
-        if script or ("/" not in shown and sought and _OF_A_PROJECT.search(shown)):
-            used.setdefault((serves, shown), []).append(each)
+        if "/" in shown:
+            own = shown if _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1]) else ""
+        else:
+            own = shown if _OF_A_PROJECT.search(shown) else _started_through(each)
+        if own:
+            used.setdefault((serves, own), []).append(each)
     for (serves, shown), group in used.items():
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
-        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}", shown))
+        # Of the environments that the same program was started in the last one counts.
+        slot = (f"what starts the {what}" if _THROUGH.match(shown) else f"the {what}: {shown}", shown)
+        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, slot)
+
+
+def _started_through(each: TriedCall) -> str:
+    """The program with what starts it in an environment, as it was written; empty where nothing does."""
+    found = _THROUGH.search(each.shown)
+    if found is None:
+        return ""
+    first, last = re.escape(found[0].split()[0]), re.escape(each.program)
+    written = re.search(rf"(?<![\w/-]){first} [^;&|\n]{{1,{_LONGEST_WAY}}}? ?{last}(?![\w-])", each.step.command)
+    return " ".join(written[0].split()) if written else ""
 
 
 def _fact(
@@ -250,7 +352,7 @@ def _fact(
         broke=max(len(seen) - held, 0),
         text=text if held and is_supported(text, sources, messages) else "",
         task_type=seen[-1].step.action.kind,
-        conditions={"subject": material.project, "attribute": f"{attribute}: {value}", "value": value},
+        conditions={"subject": material.project, "attribute": attribute, "value": value},
         sources=sources,
     )
 

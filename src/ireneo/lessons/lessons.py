@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
-from ireneo.lessons.findings import PASSES, RUN_BOTH, addresses_agent, is_check
+from ireneo.lessons.findings import AT_ONCE, BREAKS, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -35,12 +35,13 @@ from ireneo.lessons.remedies import is_of_a_machine
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.said_once import reaches_beyond
+from ireneo.lessons.said_once import is_of_project, reaches_beyond
 from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
 from ireneo.patterns import lazy_re
+from ireneo.summaries.steps import sentences
 
 HALF_LIFE_DAYS = 120.0
 """The age at which an observation counts half in a ranking."""
@@ -245,6 +246,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         alone = RECORDED in best.conditions
         lasts = often or reaches_beyond(best.text)
         alone = alone or (lasts and stands_alone(best.text, named=best.trigger is not None, conceded=conceded))
+        alone = alone or any(map(is_of_project, sentences(best.text)))
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False
@@ -256,6 +258,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best.cue.startswith((DEMANDED, ASKED)):
         # Who asks for the same again and again in one long run asks for it in the next as well.
         return runs >= THRICE or (best.cue.startswith(ASKED) and held >= INSISTS)
+    if best.cue.startswith(BREAKS):
+        return runs >= THRICE
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
@@ -265,8 +269,9 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return False  # A failure without a way out helps nobody.
     proven = any(PROVEN in each.conditions for each in observations)
     if best.category == "factual":
-        # The next run will look for the file under the same wrong name.
-        return _is_other_ending(best) or proven or bool(best.why) or runs >= TWICE or _is_costly(observations)
+        # The next run will look for the file under the same wrong name; a task is found in the runner's own list.
+        enough = THRICE if _COMMAND in best.cue and "/" not in best.conditions.get("value", "") else TWICE
+        return _is_other_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
     return runs >= TWICE or proven
 
 
@@ -441,6 +446,28 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
     have = {piece.session for piece in record.evidence}
     more = {piece.session: piece for each in others for piece in each.evidence if not piece.against}
     return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
+
+
+_BREAKS = lazy_re(rf"(`[^`]+`) {OFTEN} (“.+”): {re.escape(AT_ONCE)}")
+MOST_RULES = 5
+"""Rules of a linter that one lesson names, at most: those that most runs broke."""
+
+
+def merged_rules(records: Sequence[Record]) -> list[Record]:
+    """Merge the rules that one linter of a project often refuses into a lesson, in the place of the first."""
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for each in records:
+        found = _BREAKS.fullmatch(each.text) if each.cue.startswith(BREAKS) and not is_kept(each) else None
+        homes = sorted({name.rsplit("/", 1)[-1] for name in projects_of(each)})
+        groups.setdefault((found[1], *homes) if found else (each.id,), []).append(each)
+    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _as_one_linter(group: Sequence[Record]) -> Record:
+    ranked = sorted(group, key=lambda each: (-len(each.sessions), each.id))[:MOST_RULES]
+    named = [found for each in ranked if (found := _BREAKS.fullmatch(each.text))]
+    several = f"{', '.join(each[2] for each in named[:-1])} and {named[-1][2]}"
+    return replace(_with_evidence(ranked[0], ranked[1:]), text=f"{named[0][1]} {OFTEN} {several}: {AT_ONCE}")
 
 
 def merged_checkouts(records: Sequence[Record]) -> list[Record]:

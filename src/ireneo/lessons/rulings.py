@@ -51,6 +51,7 @@ from ireneo.lessons.rule_weights import (
     weight,
 )
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
+from ireneo.lessons.said_once import is_of_project
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept, project_of, supporting
@@ -179,7 +180,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         if marks[place] < RULES:
             place += 1
             continue
-        alone = stands_alone(from_where_it_binds(own[place].text))
+        alone = is_of_project(own[place].text) or stands_alone(from_where_it_binds(own[place].text))
         text, end = own[place].text if alone else in_context(own[place]), place + 1
         # The next sentence belongs to it if it rules as well or gives a reason, or if this one is a bare no.
         while end < len(own) and (
@@ -219,7 +220,7 @@ def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: Use
 
 
 def _is_general(text: str, said: UserWords) -> bool:
-    return stands_alone(text, named=_trigger(text) is not None, conceded=said.conceded)
+    return is_of_project(text) or stands_alone(text, named=_trigger(text) is not None, conceded=said.conceded)
 
 
 def _is_alternative(sentence: str) -> bool:
@@ -308,6 +309,8 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         return RULES
     if limits_edit(sentence) and len(said.text) > BESIDE * len(sentence):
         return 0.0
+    if works and is_of_project(sentence) and (own.personal or len(said.text) <= WHOLE):
+        return RULES
     agreed = _TAG.search(sentence)
     if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."

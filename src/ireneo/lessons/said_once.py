@@ -26,6 +26,10 @@ LOUD = 30
 """Letters of a ruling in capitals that is no rule of a program in a few words."""
 LEAST = 2
 """Content words of a ruling that neither praise nor blame."""
+SHORT = 30
+"""Words of a sentence that chooses a tool; a longer one says what it is for."""
+CLOSE = 4
+"""The words behind the verb among which the tool stands."""
 
 
 def _words() -> SaidOnce:
@@ -56,6 +60,10 @@ _RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
 _UPKEEP = _begins(lambda: topic(Forms).upkeep)
 _MATTERS = _anywhere(lambda: topic(Forms).matters)
 _STAGED = _anywhere(lambda: topic(Forms).staged)
+_OUTRIGHT = _begins(lambda: _words().outright)
+_CHOOSES = _begins(lambda: _words().chooses)
+_ONE_THING = _begins(lambda: _words().one_thing)
+_FOR_ONE = _anywhere(lambda: _words().for_one)
 _NAMES = lazy_re(r"[A-Z][a-z]+")
 
 
@@ -82,7 +90,7 @@ def _lasts(sentence: str) -> bool:
 def _reaches(sentence: str) -> bool:
     if len(sentence.split()) > LONGEST or _is_heading(sentence):
         return False
-    if is_to_be_recorded(sentence):
+    if is_to_be_recorded(sentence) or is_of_project(sentence):
         return True
     if _is_asked(sentence):
         return False
@@ -105,6 +113,28 @@ def _reaches(sentence: str) -> bool:
     if _WIDE.search(sentence[: purpose.start()] if purpose is not None else sentence):
         return True
     return any(_OCCASIONS.match(part) for part in (sentence, *parts)) or binds_work(sentence) or places_kind(sentence)
+
+
+def is_of_project(sentence: str) -> bool:
+    """Whether a sentence is about the project as a whole by its form: its tools, its manner, or what lies beside it."""
+    asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
+    return not asked and (bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
+
+
+def chooses_tool(sentence: str) -> bool:
+    """Whether a sentence says which tools, or kinds of them, are used here or not: “use uv, not pip”."""
+    if "**" in sentence or _FOR_ONE.search(sentence):
+        return False
+    for clause in (sentence, *parts_of(sentence)):
+        if (found := _CHOOSES.match(clause)) is None:
+            continue
+        rest = clause[found.end() :].strip()
+        words = [word.lower().strip(".'’") for word in WORD.findall(rest)[:CLOSE]]
+        if not _ONE_THING.match(rest) and any(
+            each in _words().tools for word in words for each in (word, *word.split("/"))
+        ):
+            return True
+    return False
 
 
 def _is_asked(sentence: str) -> bool:
