@@ -405,3 +405,11 @@ def test_a_run_that_shows_no_work_teaches_a_model_nothing(drafts: list[list[Draf
     seen = study(a_run(asked, *drafts, said("In `rows.py`.")), len)
     assert may_teach(seen, "claude-code") is teaches
     assert not may_teach(replace(seen, observations=()), "openai")
+
+
+def test_what_a_tool_for_files_demands_is_told_where_most_runs_dont_learn_it() -> None:
+    fails = "<tool_use_error>The OLD section must exactly match the lines of the file.</tool_use_error>"
+    drafts = [*read("a.py", "a = 1\n" * 40), *edit_of("a.py", fails), *edit_of("a.py", "a.py was updated.", "b")]
+    runs = [a_run(drafts, session=f"run{number}") for number in range(20)]
+    assert told(*runs) == ["`Edit` refuses: “The OLD section must exactly match the lines of the file.”"]
+    assert told(*runs[:19]) == []

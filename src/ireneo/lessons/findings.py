@@ -37,6 +37,9 @@ _ADDRESSED = lazy_re(
 )
 _CODE = lazy_re(r"[{}=;]|::|\w\(")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
+OF_FILES = "of files"
+"""The condition of a demand of a tool for files: any agent corrects its wrong use at once, and only where most don't
+learn it is it told."""
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
@@ -50,13 +53,12 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
     messages = {message.id: message for message in (*material.messages, *material.put_in)}
     out: dict[str, Observation] = {}
     for each in run:
-        # Any agent corrects the wrong use of a file tool at once.
-        of_files = each.shell or each.step.action.kind in _OF_FILES or each.tool.lower() in _FILE_TOOLS
-        if each.faults and each.step.answer and not of_files:
+        of_files = each.step.action.kind in _OF_FILES or each.tool.lower() in _FILE_TOOLS
+        if each.faults and each.step.answer and not each.shell:
             told = (f"`{each.tool}` refuses", each.tokens)
             answer = messages[each.step.answer]
-            _take(out, material, messages, answer, each.step.output, told, asked=each.step.source)
-            if not each.path and (refusal := _refusal(each)):
+            _take(out, material, messages, answer, each.step.output, told, asked=each.step.source, of_files=of_files)
+            if not (each.path or of_files) and (refusal := _refusal(each)):
                 _take(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
     for message in material.put_in:
         before = messages.get(message.parent) if message.parent else None
@@ -76,6 +78,7 @@ def _take(
     *,
     asked: MessageId | None = None,
     whole: bool = False,
+    of_files: bool = False,
 ) -> None:
     refused, tokens = told
     for sentence in (said,) if whole else islice(_demanding(said), 1):
@@ -96,6 +99,7 @@ def _take(
                 held=1,
                 text=text,
                 task_type="run",
+                conditions={OF_FILES: "yes"} if of_files else {},
                 why=sentence,
                 sources=sources,
                 tokens=tokens,

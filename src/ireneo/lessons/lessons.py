@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
-from ireneo.lessons.findings import AT_ONCE, BREAKS, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
+from ireneo.lessons.findings import AT_ONCE, BREAKS, OF_FILES, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -162,6 +162,8 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+MANY = 20
+"""Runs in which a tool for files has to demand the same."""
 INSISTS = 4
 """Times that a user asks for the same until it is a wish for all work, however few the runs."""
 TYPED_AGAIN = 5
@@ -170,7 +172,7 @@ TYPED_AGAIN = 5
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that are specific to a project: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, OF_REQUEST, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, OF_FILES, WRITTEN, CONCEDED, OF_REQUEST, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -257,7 +259,9 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return True
     if best.cue.startswith((DEMANDED, ASKED)):
         # Who asks for the same again and again in one long run asks for it in the next as well.
-        return runs >= THRICE or (best.cue.startswith(ASKED) and held >= INSISTS)
+        return runs >= (MANY if OF_FILES in best.conditions else THRICE) or (
+            best.cue.startswith(ASKED) and held >= INSISTS
+        )
     if best.cue.startswith(BREAKS):
         return runs >= THRICE
     if best.cue.startswith(REFUSED):
