@@ -256,12 +256,12 @@ def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[O
             rule = _RULE.search(fault)
             if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN:
                 broken.setdefault((each.program, rule[rule.lastgroup or 0]), []).append((each, fault))
-    for (program, rule), found in broken.items():
+    for (program, name), found in broken.items():
         each, fault = found[0]
         sources = cited_sources(each.step.sources, messages)
         text = f"`{each.shown}` {OFTEN} “{fault}”: {AT_ONCE}"
         yield Observation(
-            cue=f"{BREAKS}{plain_name(program)}: {rule}",
+            cue=f"{BREAKS}{plain_name(program)}: {name}",
             category="failure",
             session=material.session,
             project=material.project,
