@@ -276,7 +276,7 @@ def test_facts_of_a_project() -> None:
 
 def test_the_environment_in_which_tests_run_is_a_fact() -> None:
     seen = observations(a_run(run("cd rows && conda run -n ledger pytest -q rows", "ok")))
-    (fact,) = seen["ledger <command:tests> conda run -n ledger pytest"]
+    (fact,) = seen["ledger <command:tests> conda run … pytest"]
     assert fact.text == "This project runs its tests with `conda run -n ledger pytest`."
     assert not [cue for cue in observations(a_run(run("npx vitest", "ok"))) if "<command" in cue]
 

@@ -250,7 +250,8 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
     records = merged_rulings(scope.visible(here))
     observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
-    told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
+    met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in records}
+    told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project == project]

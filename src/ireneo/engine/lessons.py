@@ -150,21 +150,21 @@ def lessons(
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = observations_by_cue(tx, space, (cue for each in records for cue in cues_to_read(each.cue)))
     mine = [each for each in records if is_open(opened, projects_of(each))]
-    told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
+    met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in mine}
+    told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
     active = merged_checks([each for each in told if each.state == "active"])
     chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
     chosen = merged_checkouts(merged_rules(chosen))
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
-    seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
-    far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}
+    far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(met[each.id]) for each in chosen}
     # What was said once may be of its task; what several runs showed is not.
     once = {each.id: len(each.sessions) < TWICE and not is_kept(each) for each in chosen}
     chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())
     listed_so = [
-        _lesson(each, _standing(each, seen[each.id]), observed.get(each.cue, ()), _cited(passages, each))
+        _lesson(each, _standing(each, met[each.id]), observed.get(each.cue, ()), _cited(passages, each))
         for each in chosen
     ]
     return [replace(each, guard_only=each.id in beside) for each in listed_so]

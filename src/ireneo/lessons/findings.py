@@ -241,9 +241,10 @@ BREAKS = "<breaks> "
 OFTEN, AT_ONCE = "often refuses", "write it right at once."
 _RULE = lazy_re(r"\((?P<named>[a-z][\w-]{2,30})\)$|^(?P<coded>[A-Z]{1,4}\d{3,4})\b")
 _KNOWN = frozenset(
-    "gofmt gofumpt goimports fmt format rustfmt prettier unused typecheck F401 F841 W291 W293 E501".split()
+    "gofmt gofumpt goimports fmt format rustfmt prettier unused typecheck "
+    "E501 E902 E999 F401 F811 F821 F841 W291 W293".split()
 )
-"""Rules on layout, and on what is not used: everybody knows these."""
+"""Rules on layout, on what is not used and on what isn't there: everybody knows these."""
 
 
 def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
@@ -320,9 +321,9 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
-        # Of the environments that the same program was started in the last one counts.
-        slot = (f"what starts the {what}" if _THROUGH.match(shown) else f"the {what}: {shown}", shown)
-        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, slot)
+        # Of the environments in which the same program was started that of most runs is told.
+        named = f"{found[0]} … {group[0].program}" if (found := _THROUGH.match(shown)) else shown
+        yield _fact(material, f"<command:{serves}> {named}", group, len(ran), said, (f"the {what}: {named}", shown))
 
 
 def _started_through(each: TriedCall) -> str:

@@ -300,10 +300,10 @@ def _is_costly(observations: Sequence[Observation]) -> bool:
     return tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
 
 
-def is_in_sight(observations: Sequence[Observation]) -> bool:
+def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
     """Whether a lesson says what one reads anyway where it is needed: in the failure itself, or next to the file.
 
-    The guard still uses it; elsewhere it is not told.
+    The guard still uses it; elsewhere it is not told. `met` are the observations of its occasion, in the same project.
     """
     held = [each for each in observations if each.held]
     best = best_worded(held)
@@ -313,7 +313,10 @@ def is_in_sight(observations: Sequence[Observation]) -> bool:
         return False
     if any(IN_SIGHT in each.conditions for each in held):
         # What run after run pays for is not read in time; where a machine keeps a program is no matter of the project.
-        return len(held) < THRICE or is_of_a_machine(best.way_out)
+        here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
+        same = [each for each in met if each.held and each.cue == error and each.project in here]
+        runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
+        return len(runs) < THRICE or is_of_a_machine(best.way_out)
     if best.cue.startswith(DEMANDED):
         return not (addresses_agent(best.why) or _is_stuck(held))
     return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
