@@ -560,9 +560,9 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     if not parts:
         screen.print("  There is no message here yet.\n")
         return
-    _show_bars(screen, context, parts)
-    screen.print()
     blocks = blocks_of(parts)
+    _show_bars(screen, context, parts, blocks)
+    screen.print()
     rows = [_row(block, coloured=coloured) for block in blocks]
     if all(block.depth <= 1 for block in blocks):
         show_columns(screen, [_COLUMNS[0], *_COLUMNS[2:]], [[row[0], *row[2:]] for row in rows])
@@ -580,7 +580,7 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
 
-def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -> None:
+def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], blocks: Sequence[ContextBlock]) -> None:
     """Draw what fills the budget, what became of the session, and what was saved."""
     tokens: Counter[Tier] = Counter()
     for part in parts:
@@ -589,8 +589,8 @@ def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) 
     shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
     shares.append((FREE, max(context.budget - context.tokens, 0)))
     path = [(part.tier, part.row.covers) for part in parts]
-    messages = sum(part.row.covers for part in parts)
-    places = sum(part.row.covers > 0 for part in parts)
+    messages = sum(block.messages for block in blocks)
+    places = sum(block.messages > 0 for block in blocks)
     coloured = is_coloured(screen)
     width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
     show_labelled(screen, "context", filled_bar(shares, width, coloured=coloured), width=LABEL)
