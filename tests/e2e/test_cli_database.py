@@ -151,13 +151,14 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     assert "1 session" in done.stdout
 
 
-def test_a_session_is_found_by_the_beginning_of_its_id(folder: Path) -> None:
+def test_a_session_is_found_by_the_beginning_or_the_end_of_its_id(folder: Path) -> None:
     cut = context(folder, "7c1e", "--budget", 2000)
     assert cut["tokens"] <= 2000
     assert cut["violations"] == []
     assert sum(row["covers"] for row in cut["view"]) == 59
     done = run("context", "reed", "--budget", 2000, cwd=folder, ends=2)
     assert done.stderr == "ireneo: 2 sessions begin with reed: reed-valve-0412, reed-valve-0413; give more of its id.\n"
+    assert context(folder, ID[-6:], "--budget", 2000) == cut
 
 
 def test_a_stored_session_and_its_file_give_the_same_context(folder: Path) -> None:

@@ -200,7 +200,8 @@ From = Annotated[
 Yes = Annotated[bool, flag("--yes -y", "Don't ask for confirmation.")]
 Undone = Annotated[bool, flag("--undone", "Include what a rewind left behind.")]
 SessionName = Annotated[
-    str, argument("SESSION", "Its id or the beginning of it; SESSION@BRANCH for another branch.", known=sessions_begun)
+    str,
+    argument("SESSION", "Its id, its beginning or its end; SESSION@BRANCH for another branch.", known=sessions_begun),
 ]
 
 
@@ -344,7 +345,7 @@ def open_session(stored: Stored, name: str) -> Iterator[Session]:
 
 
 def session_named(memory: Memory, name: str) -> Session:
-    """Return the session whose id is `name` or alone begins with it, on the branch after an ``@``."""
+    """Return the session whose id is `name`, or alone begins or ends with it, on the branch after an ``@``."""
     ids = [info.key.session for info in memory.sessions()]
     if name in ids:
         return memory.session(name)
@@ -374,7 +375,10 @@ def title_of(session: Session) -> str:
 def _chosen(ids: list[str], wished: str, space: str) -> str:
     if not wished:
         raise BadInput("The name of the session is empty; `sessions` lists those there are.")
-    found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
+    if wished in ids:
+        return wished
+    begun, ended = ([id for id in ids if matches(id, wished)] for matches in (str.startswith, str.endswith))
+    found = begun or ended
     if not found:
         raise SessionNotFound.named(wished, space)
     # A sub-agent's run is named after its session, whose shorter id is the one that is meant.
@@ -382,5 +386,7 @@ def _chosen(ids: list[str], wished: str, space: str) -> str:
     if not all(id.startswith(shortest) for id in found):
         more = ", …" if len(found) > LISTED else ""
         named = ", ".join(sorted(found)[:LISTED]) + more
-        raise BadInput(f"{len(found)} sessions begin with {wished}: {named}; give more of its id.")
+        raise BadInput(
+            f"{len(found)} sessions {'begin' if begun else 'end'} with {wished}: {named}; give more of its id."
+        )
     return shortest
