@@ -602,19 +602,22 @@ def seconds(pattern: Pattern, method: str, text: str, limit: float) -> float:
     """CPU seconds that a method takes for a text; `limit` where it takes longer."""
     ask = getattr(pattern, method)
     _listen_for_limits()
-    start = time.thread_time()
-    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        if method == "finditer":
-            for _ in ask(text):
-                pass
-        else:
-            ask(text)
-        return time.thread_time() - start
+        try:
+            start = time.thread_time()
+            signal.setitimer(signal.ITIMER_PROF, limit)
+            if method == "finditer":
+                for _ in ask(text):
+                    pass
+            else:
+                ask(text)
+            took = time.thread_time() - start
+        finally:
+            # The signal may still come here, when the text has been gone through.
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return took
     except _TooLong:
         return limit
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def compiled(found: Found) -> Pattern:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.examples import TIMES
-from tests.pattern_growth import MOST, Text, derived, growth, may_grow
+from tests.pattern_growth import MOST, Text, derived, growth, may_grow, seconds
 
 from ireneo.patterns import lazy_re
 
@@ -60,6 +61,20 @@ def test_a_pattern_that_is_linear_is_let_by() -> None:
     assert growth(re.compile(r"(?<![\w.-])[\w.-]++@\w"), "finditer", Text("a.")) < MOST
     assert not may_grow(re.compile(r"\b(?:one|two){1,3}\d{0,9}"))
     assert may_grow(re.compile(r"(?:a(?=b+))?"))
+
+
+def test_a_limit_that_is_reached_when_the_text_has_been_gone_through_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_timer = signal.setitimer
+
+    def set_late(timer: int, limit: float) -> object:
+        if not limit:
+            signal.raise_signal(signal.SIGPROF)
+        return set_timer(timer, limit)
+
+    monkeypatch.setattr(signal, "setitimer", set_late)
+    assert seconds(re.compile("a"), "search", "a", 5.0) == 5.0
 
 
 def test_hostile_texts_come_from_the_parts_of_a_pattern() -> None:
