@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in $(PYTHONS); do \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 READY := .venv/ready
+COMPILED := .venv/compiled
 INSTALLED := .venv/installed
 # Tests commit thousands of transactions: in memory, where the machine has room for that, no disk is waited for.
 SHM := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'NR == 2 {print $$4}')" -gt 4000000 ] && echo /dev/shm)
@@ -31,8 +32,8 @@ lint: $(READY)
 types: $(READY)
 	@$(BIN)/mypy
 
-tests: $(READY)
-	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n $(WORKERS)
+tests: $(COMPILED)
+	@$(if $(SHM),TMPDIR=$(SHM)) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 conformance: $(READY) ## Every check that a store has to meet, on each of them: a row for each
 	@$(BIN)/python -m tests.conformance.table
@@ -55,6 +56,10 @@ $(READY): pyproject.toml
 	@echo "Installing all that the tests need, some 700 MB …"
 	@$(PIP) install --no-compile --editable . --group dev 2>/dev/null || \
 		$(PIP) install --no-compile --editable . --group dev
+	@touch $@
+
+$(COMPILED): $(READY) ## What each worker loads, once by one process; what is wrong there the tests themselves say
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 	@touch $@
 
 $(INSTALLED): pyproject.toml ## The package alone: a thirteenth of what the tests need

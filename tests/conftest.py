@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, settings
 
 from tests.examples import times
 from tests.folders import OF_RUN, folder_of_run, left_behind, own_data_folder
-from tests.forked import Run
 
 # Nothing that is imported dies: to look through it again and again takes a third of the time of collecting the tests.
 gc.disable()
@@ -50,27 +49,11 @@ os.environ["PYDANTIC_DISABLE_PLUGINS"] = "1"
 os.environ["IRENEO_EMBEDDER"] = "none"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the number of workers as pytest-xdist does."""
-    group = parser.getgroup("workers")
-    group._addoption("-n", "--numprocesses", type=int, default=0, help="Run the tests in so many forks.")
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave what was imported to itself: to look through it again and again takes a fifth of the time of all tests."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(200_000, 20, 20)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run the tests in workers where that was asked for."""
-    number = session.config.option.numprocesses
-    if not number or session.testsfailed or session.config.option.collectonly or not hasattr(os, "fork"):
-        return None
-    Run(session, number).run()
-    return True
 
 
 @pytest.hookimpl(trylast=True)
