@@ -275,9 +275,12 @@ def test_facts_of_a_project() -> None:
 
 
 def test_the_environment_in_which_tests_run_is_a_fact() -> None:
-    seen = observations(a_run(run("cd rows && conda run -n ledger pytest -q rows", "ok")))
-    (fact,) = seen["ledger <command:tests> conda run … pytest"]
-    assert fact.text == "This project runs its tests with `conda run -n ledger pytest`."
+    seen = observations(a_run(run("cd rows && conda run -n ledger-3 pytest -q rows", "ok"), run("uv run pytest", "ok")))
+    texts = {each[0].text for cue, each in seen.items() if "<command:tests>" in cue}
+    assert texts == {
+        "This project runs its tests with `pytest` through `conda run`.",
+        "This project runs its tests with `uv run pytest`.",
+    }
     assert not [cue for cue in observations(a_run(run("npx vitest", "ok"))) if "<command" in cue]
 
 

@@ -43,5 +43,6 @@ def test_what_starts_in_another_way_is_there() -> None:
 def test_tests_that_run_into_the_time_limit_are_told_with_their_file() -> None:
     seen = facts("slow", run("pytest tests/test_rows.py", LATE, failed=True))
     assert worth_telling(seen)
-    assert seen[0].text == "`pytest` runs into its time limit on `tests/test_rows.py`: run single tests there."
+    said = "`pytest` on `tests/test_rows.py` ends with “Command timed out after 60 seconds”"
+    assert seen[0].text == f"{said}: run single tests there."
     assert not facts("slow", run("pytest tests/test_rows.py", "12 passed"))

@@ -81,12 +81,10 @@ def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
         "no emojis, please",
         "I'd like to avoid using mocks wherever we can.",
         "We should keep the berth forms as plain as possible.",
-        "The pilot handbook is at ../harbour-docs if you need it.",
         "Wir verwenden nur Poetry.",
-        "Das Handbuch liegt unter ../hafen-doku.",
     ],
 )
-def test_tools_manner_and_what_lies_beside_are_of_the_whole_project(words: str) -> None:
+def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
     assert is_of_project(words)
     assert worth_telling([observed(1, cue="<ruling> words", text=words, session="one")])
 
@@ -102,7 +100,7 @@ def test_tools_manner_and_what_lies_beside_are_of_the_whole_project(words: str) 
         "No package found.",
         "I use docker to build this",
         "Test it locally as much as possible.",
-        "the berth list is at the top of the page",
+        "The pilot handbook is at ../harbour-docs if you need it.",
     ],
 )
 def test_a_tool_for_one_thing_is_of_its_task(words: str) -> None:

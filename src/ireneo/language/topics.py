@@ -396,7 +396,7 @@ class SaidOnce(Topic, frozen=True, kw_only=True):
     asks: Row = ()  # At the beginning of a sentence: a question, with or without its mark
     spoken: Row = ()  # Anywhere: what is only said aloud, as in what was dictated or recorded
     praises: Set = frozenset()  # Words that call something good or bad, and name nothing
-    outright: Row = ()  # At the beginning of a sentence: what is to be done as far as possible, or where something lies
+    outright: Row = ()  # At the beginning of a sentence: what those who speak want as far as possible
     chooses: Row = ()  # At the beginning of a clause, before a tool: what is used in all work, or not
     one_thing: Row = ()  # Behind it: the tool is one that was named, or is for something at hand
     for_one: Row = ()  # Anywhere: it is for one thing, may be left, or is one of several
@@ -590,7 +590,7 @@ class Explaining(Topic, frozen=True, kw_only=True):
     openings: Row = ()  # Before the sentence itself
     hedges: Row = ()  # It only guesses
     tells: Row = ()  # It is about the work at hand: what was done, is planned, or is in the code
-    stands: Row = ()  # It says how things are kept in a project: where they are, what is custom
+    stands: Row = ()  # It says what is custom in a project
 
 
 Voice = Literal["first", "second", "third"]

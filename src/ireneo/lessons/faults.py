@@ -113,6 +113,11 @@ _PREFIXES = (
 _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
 
+def is_timed_out(line: str) -> bool:
+    """Whether a line says that the time of a command is over."""
+    return _TIMED_OUT.search(line) is not None
+
+
 def cleaned(line: str) -> tuple[str, str]:
     """A line without colours, progress and the prefixes of runners; and the task that such a prefix names."""
     line = TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))

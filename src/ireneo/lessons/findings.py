@@ -14,7 +14,7 @@ from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Explaining
 from ireneo.language.words import sentences, terms
-from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD
+from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD, is_timed_out
 from ireneo.lessons.observe import (
     DEMANDED,
     MOST_SOURCES,
@@ -147,12 +147,12 @@ _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codege
 """A script of the project that is named after what it does."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
-_THROUGH = lazy_re(
-    r"^(?:(?:uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b"
-)
-"""What starts a program in an environment of the project."""
+_THROUGH = lazy_re(r"^(?:uv|poetry|pipenv|pdm|hatch|rye) run\b")
+"""What starts a program in the environment of the project."""
+_IN_ONE = lazy_re(r"^(?:(?:conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b")
+"""What starts it in one of several, by its name."""
 _LONGEST_WAY = 60
-"""Characters between that and the program."""
+"""Characters of a line that is quoted."""
 
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
@@ -203,9 +203,18 @@ def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observati
             if len(files) == 1:
                 tried.setdefault((each.program, files[0]), []).append(each)
     for (program, file), group in tried.items():
-        if late := sum(TIMED_OUT in each.faults for each in group):
-            text = f"`{program}` runs into its time limit on `{file}`: {IN_PARTS}"
-            yield _fact(material, f"<slow> {program} {file}", group, late, text, (f"what is slow: {file}", file))
+        late = [each for each in group if TIMED_OUT in each.faults]
+        said = next((line for each in late if (line := _time_out(each))), "")
+        if said:
+            text = f"`{program}` on `{file}` ends with “{said}”: {IN_PARTS}"
+            seen = [*(each for each in group if each not in late), *late]
+            yield _fact(material, f"<slow> {program} {file}", seen, len(late), text, (f"what is slow: {file}", file))
+
+
+def _time_out(each: TriedCall) -> str:
+    """The line in which a call says that its time is over; empty where it says so at length."""
+    lines = (" ".join(line.split()).strip("<>=- ") for line in reversed(each.step.output.splitlines()))
+    return next((line for line in lines if is_timed_out(line) and len(line) <= _LONGEST_WAY), "")
 
 
 IN_PARTS = "run single tests there."
@@ -314,26 +323,17 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         if "/" in shown:
             own = shown if _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1]) else ""
         else:
-            own = shown if _OF_A_PROJECT.search(shown) else _started_through(each)
+            own = shown if any(how.search(shown) for how in (_OF_A_PROJECT, _THROUGH, _IN_ONE)) else ""
         if own:
             used.setdefault((serves, own), []).append(each)
     for (serves, shown), group in used.items():
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
-        # Of the environments in which the same program was started that of most runs is told.
-        named = f"{found[0]} … {group[0].program}" if (found := _THROUGH.match(shown)) else shown
-        yield _fact(material, f"<command:{serves}> {named}", group, len(ran), said, (f"the {what}: {named}", shown))
-
-
-def _started_through(each: TriedCall) -> str:
-    """The program with what starts it in an environment, as it was written; empty where nothing does."""
-    found = _THROUGH.search(each.shown)
-    if found is None:
-        return ""
-    first, last = re.escape(found[0].split()[0]), re.escape(each.program)
-    written = re.search(rf"(?<![\w/-]){first} [^;&|\n]{{1,{_LONGEST_WAY}}}? ?{last}(?![\w-])", each.step.command)
-    return " ".join(written[0].split()) if written else ""
+        if (found := _IN_ONE.match(shown)) is not None:
+            # Which environment it is differs from one checkout to the next.
+            said = f"This project runs its {what} with `{shown[found.end() :].strip()}` through `{found[0]}`."
+        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
 
 
 def _fact(

@@ -17,7 +17,7 @@ from ireneo.lessons.observe import FLOODS, SEARCHED, cited_sources, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.searches import WHOLE, is_whole, place_of_tool, places_of_steps
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import PROVEN
+from ireneo.lessons.traps import ALWAYS, IN_SIGHT, PROVEN
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
@@ -149,7 +149,11 @@ def _flood(
         broke=others,
         text=text,
         task_type="search",
-        conditions={"tool": first.call.tool, **({PROVEN: "yes"} if narrower else {})},
+        conditions={
+            "tool": first.call.tool,
+            **({PROVEN: "yes"} if narrower else {}),
+            **({IN_SIGHT: ALWAYS} if first.folder == TOO_MUCH else {}),
+        },
         way_out=way,
         trigger=Trigger(
             tool="" if shell else first.name, command=first.name if shell else "", words=first.flags, given=WHOLE

@@ -36,7 +36,7 @@ from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import is_of_project, reaches_beyond
-from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
+from ireneo.lessons.traps import ALWAYS, IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
@@ -162,6 +162,8 @@ tenth that cached tokens cost."""
 SURE_FROM = 0.75
 """From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+AGAIN = 5
+"""Runs that have to fall into what the failure itself gets them out of, until it is told ahead."""
 MANY = 20
 """Runs in which a tool for files has to demand the same."""
 INSISTS = 4
@@ -316,7 +318,8 @@ def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] 
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
-        return len(runs) < THRICE or is_of_a_machine(best.way_out)
+        known = any(each.conditions.get(IN_SIGHT) == ALWAYS for each in held)
+        return len(runs) < AGAIN or known or is_of_a_machine(best.way_out)
     if best.cue.startswith(DEMANDED):
         return not (addresses_agent(best.why) or _is_stuck(held))
     return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
@@ -462,12 +465,19 @@ MOST_RULES = 5
 
 def merged_rules(records: Sequence[Record]) -> list[Record]:
     """Merge the rules that one linter of a project often refuses into a lesson, in the place of the first."""
-    groups: dict[tuple[str, ...], list[Record]] = {}
+    groups: list[list[Record]] = []
     for each in records:
-        found = _BREAKS.fullmatch(each.text) if each.cue.startswith(BREAKS) and not is_kept(each) else None
-        homes = sorted({name.rsplit("/", 1)[-1] for name in projects_of(each)})
-        groups.setdefault((found[1], *homes) if found else (each.id,), []).append(each)
-    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in groups.values()]
+        linter, here = _linter(each), projects_of(each)
+        same = [group for group in groups if linter and linter == _linter(group[0])]
+        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
+        groups.append([each]) if group is None else group.append(each)
+    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in groups]
+
+
+def _linter(record: Record) -> str:
+    """The linter whose rule a lesson names; empty of other lessons, and of one that the user kept."""
+    found = _BREAKS.fullmatch(record.text) if record.cue.startswith(BREAKS) and not is_kept(record) else None
+    return found[1] if found else ""
 
 
 def _as_one_linter(group: Sequence[Record]) -> Record:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce
+from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce, Wishes
 from ireneo.language.words import common_words
 from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind
 from ireneo.lessons.rule_weights import ABOUT, WORD
@@ -59,6 +59,7 @@ _POLITE = _begins(lambda: topic(Rulings).polite)
 _RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
 _UPKEEP = _begins(lambda: topic(Forms).upkeep)
 _MATTERS = _anywhere(lambda: topic(Forms).matters)
+_ANSWERS = _begins(lambda: topic(Wishes).accepted)
 _STAGED = _anywhere(lambda: topic(Forms).staged)
 _OUTRIGHT = _begins(lambda: _words().outright)
 _CHOOSES = _begins(lambda: _words().chooses)
@@ -94,7 +95,7 @@ def _reaches(sentence: str) -> bool:
         return True
     if _is_asked(sentence):
         return False
-    if _MATTERS.search(sentence) or _STAGED.search(sentence):
+    if _MATTERS.search(sentence) or (_STAGED.search(sentence) and not _ANSWERS.match(sentence)):
         return True
     parts = parts_of(sentence)
     if _POINTS.match(sentence):
@@ -116,7 +117,7 @@ def _reaches(sentence: str) -> bool:
 
 
 def is_of_project(sentence: str) -> bool:
-    """Whether a sentence is about the project as a whole by its form: its tools, its manner, or what lies beside it."""
+    """Whether a sentence is about the project as a whole by its form: its tools, or its manner."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
     return not asked and (bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
 
