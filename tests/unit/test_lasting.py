@@ -109,7 +109,7 @@ def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: P
         session = memory.session("chat")
         said = (
             "my desk is next to the lift since we changed floors",
-            "Greta has a cold, poor thing",
+            "my niece Greta plays the tuba, poor thing",
             "what rhymes with moon?",
         )
         for number, text in enumerate(said):

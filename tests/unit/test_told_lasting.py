@@ -30,7 +30,7 @@ EVENTS = [
     "I've started bouldering on Tuesdays.",
     "I'm packing two crates of plums.",
     "I'm revising for my chemistry resit.",
-    "I had three sandwiches.",
+    "I had the boiler replaced.",
     "We're flying to Oslo in June.",
     "The baby is 9 weeks old.",
     "My boss gave me a raise.",

@@ -42,7 +42,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     adverbs: Set = frozenset()  # Words between the parts of a verb
     verbs: Set = frozenset()  # Verbs of facts and events, besides those with irregular forms
     idle: Set = frozenset()  # Verbs of thought and speech, which state no facts
-    idle_states: Row = ()  # At the beginning of a predicate: a mood, a wish, small talk
     points: Row = ()  # Anywhere in a clause: it refers to something outside of it
     idle_anywhere: Row = ()  # Anywhere in a clause: it is about the conversation itself
     offers: Row = ()  # At the beginning of an assistant's question: it offers to do something

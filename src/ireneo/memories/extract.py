@@ -18,13 +18,12 @@ from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, says
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.endings import says_of_change, telling, words_of
+from ireneo.memories.endings import says_of_change, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
-from ireneo.memories.figures import figures, of_one_day
+from ireneo.memories.figures import of_one_day
 from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
-    SHORT,
     answer_in,
     belongs,
     goes_on,
@@ -32,10 +31,10 @@ from ireneo.memories.quoting import (
     joined,
     opened,
     quotation,
-    speaks_of_somebody,
     without_rest,
 )
 from ireneo.memories.record import Kind, Record
+from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
 MOST = 40
@@ -44,16 +43,10 @@ _LONGEST_VALUE = 80
 _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
-_TELLING_FRAGMENT = 4
-"""Words from which on a piece without a verb tells something that has a name in it."""
-_TELLING_ENDING = 2
-"""Telling words from which on a statement that ends something is kept itself."""
-_WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
-_TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 
@@ -108,6 +101,7 @@ def said_facts(
     clauses: list[Statement] = []
     quoted: _Quoted | None = None
     answer = answer_in(text, asked) if asked and at else ""
+    answer = answer if is_worth_keeping(answer, asked) else ""
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         spoken = replace(statement, text=in_standard(statement.text))
@@ -302,29 +296,12 @@ class _FactReader:
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots:
             return
-        kind = self._worth(statement, said)
-        count = len(_WORDS.findall(statement.text))
-        brief = count < SHORT and (said is None or said.tense == "present")
-        brief = brief and not _TELLING.search(statement.text)
-        brief = brief and not (count > 3 and speaks_of_somebody(statement.text, statement.language))
-        brief = brief and not cues(statement.language).ailments.search(statement.text)
-        # "I sing alto" has a verb that tells something, and needs no more words.
-        light = of_language(Facts, "en").light
-        brief = brief and not (said and said.subject and said.verb.split()[-1] not in light and telling(said.rest))
-        if kind and (kind == "episodic" or not brief):
-            yield self._as_event(statement, self._kept(statement, kind, said), said)
+        kept = self._kept(statement, self._kind(statement, said), said)
+        if self._is_worth_keeping(statement):
+            yield self._as_event(statement, kept, said)
         elif says_of_change(statement.text) or says("reached", statement.text):
-            # What tells nothing by itself may still end what is known; what says much is known from then on.
-            rows, words = cues(statement.language), statement.text
-            much = (
-                says_of_change(words)
-                and len(telling(words)) >= _TELLING_ENDING
-                and not statement.made_up
-                and not rows.limits.search(words)
-            )
-            much = much and not rows.address.search(words) and not rows.refers.match(words)
-            kept = self._kept(statement, "episodic", said)
-            yield replace(kept, text=self.quoted(statement), at=self.at, against=not much)
+            # What tells nothing by itself may still end what is known.
+            yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """The facts of the second half of a statement, as a clause of its own."""
@@ -710,37 +687,20 @@ class _FactReader:
         """The statement in the speaker's words, with the day on which they were said."""
         return quotation(statement.text, self.who, self.at, statement.language)
 
-    def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
-        """The kind under which a statement without a slot is kept; None if it says nothing about the speaker."""
+    def _is_worth_keeping(self, statement: Statement) -> bool:
+        """Whether a statement that fills no slot is quoted."""
         rows, text = cues(statement.language), statement.text
-        known = of_language(Facts, statement.language)
-        count = len(_WORDS.findall(text))
-        if rows.idle_anywhere.search(text) or rows.address.search(text) or rows.refers.match(text):
-            return None
+        if rows.address.search(text) or rows.asks_within.match(text) or rows.refers.match(text):
+            return False
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
-            return None
-        if (
-            said is not None
-            and not figures(text)
-            and (said.verb.split()[-1] in known.idle or rows.idle_states.match(said.said.removeprefix("do not ")))
-        ):
-            return None
-        own = bool(rows.own.search(text)) or (any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names))
-        of_other = not statement.made_up and speaks_of_somebody(text, statement.language)
-        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
-        elided = bool(said and said.subject == "") and count >= 3
-        # "Three bedrooms and a garden in Oranmore": whoever writes so says it of themselves.
-        tells = _TELLING.search(text) or rows.lasts_until.search(text)
-        fragment = said is None and count >= _TELLING_FRAGMENT and tells is not None
-        fragment = fragment and not statement.made_up and not rows.asks.match(text) and is_verbless(statement)
-        # What was told of before is a matter of the speaker's: "so the Lanzarote money went on a suit".
-        heard = statement.language != "de" and not statement.made_up and not rows.asks.match(text)
-        heard = heard and not self.heard.isdisjoint(_NAMED.findall(f" {text}")) and count > _TELLING_FRAGMENT
-        named = (own or of_other) and count >= 3
-        if not (named or heard or figure or elided or fragment or rows.ailments.search(text)):
-            return None
+            return False
+        return is_worth_keeping(text)
+
+    def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
+        """Whether a statement tells what happened or what is so."""
+        rows, known = cues(statement.language), of_language(Facts, statement.language)
         if said is None:
-            past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
+            past = bool(rows.happened.search(statement.text)) and not rows.lasts.search(statement.text)
         else:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state

@@ -1,0 +1,97 @@
+"""What a quotation is worth: whether somebody who helps its speaker later would want to know it.
+
+A line over words and forms decides, fitted to 2,700 marked statements of chats. The forms are what the rules on what
+users say know of a statement in any language: its tense, whose life it is about, what it measures. The words are
+English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ireneo.language.files import from_data, topic
+from ireneo.language.predicates import predicate
+from ireneo.language.topics import Serving
+from ireneo.language.word_lines import Features, features, word_lines
+from ireneo.language.words import in_standard, language_of_sentence, letters
+from ireneo.memories.cues import cues, relations, says
+from ireneo.memories.endings import says_of_change, telling
+from ireneo.memories.figures import figures, is_measure
+from ireneo.memories.remnants import PIECES
+from ireneo.patterns import lazy_re
+
+LEAST = -0.4
+"""From here on a quotation is kept."""
+_CUES = """
+own ailments happened coming lasts lasts_until fresh ends changed instead back besides only idle_anywhere address asks
+reported for_good for_now joint awaited reached recovered points often laughs boasts goes_on just_now passing moves
+depends refers supposed condition hyperbole
+""".split()
+_FIGURE = lazy_re(r"\d")
+_LARGE = lazy_re(r"(?<=\w )[A-ZÄÖÜ]\w+")
+_LENGTHS = 2, 3, 4, 6, 8, 11, 15, 20, 28
+_MOST_TELLING = 6
+
+
+def is_worth_keeping(said: str, asked: str = "") -> bool:
+    """Whether what was `said`, perhaps when `asked`, is worth keeping as a quotation."""
+    return worth(said, asked) >= LEAST
+
+
+@lru_cache(512)
+def worth(said: str, asked: str = "") -> float:
+    """How much a statement is worth: above 0 if it is rather worth keeping."""
+    return word_lines("kept")["worth"].value(features_of(said, asked))
+
+
+def features_of(said: str, asked: str = "") -> Features:
+    """What of a statement has a weight: its forms, and its words if it is English."""
+    plain = in_standard(said)
+    language = language_of_sentence(plain)
+    known = features(plain) if language != "de" else Features((), ())
+    return known.with_forms([*dict.fromkeys(_forms(plain, language, asked))])
+
+
+def _forms(said: str, language: str, asked: str) -> Iterator[str]:
+    if asked:
+        yield "@answer"
+    yield from (f"@says_{cue}" for cue in _CUES if says(cue, said))
+    for clause in PIECES.split(said):
+        yield f"@tense_{_tense(clause, language)}"
+    for kind in figures(said):
+        yield "@figure"
+        yield f"@fig_{(kind.split() or ['bare'])[0]}"
+        if is_measure(kind):
+            yield "@measure"
+    if _FIGURE.search(said):
+        yield "@digit"
+    if _LARGE.search(said):
+        yield "@large"
+    for word in letters(said.casefold()):
+        if word in relations():
+            yield f"@rel_{relations()[word]}"
+            yield "@rel"
+        yield from (f"@in_{area}" for area in _areas().get(word, ()))
+    yield f"@size{sum(len(said.split()) >= least for least in _LENGTHS)}"
+    yield f"@telling{min(len(telling(said)), _MOST_TELLING)}"
+    if says_of_change(said):
+        yield "@change"
+
+
+def _tense(clause: str, language: str) -> str:
+    said = predicate(clause) if language != "de" else None
+    if said is not None:
+        return said.tense
+    return "past" if cues(language).happened.search(clause) else "none"
+
+
+@from_data
+def _areas() -> dict[str, list[str]]:
+    """The areas of life that a word names or tells something in."""
+    found: dict[str, list[str]] = {}
+    for areas in (topic(Serving).asks, topic(Serving).tells):
+        for area, words in areas.items():
+            for word in words:
+                found.setdefault(word, []).append(area)
+    return found
