@@ -79,7 +79,7 @@ def facts(*said: FactSaid) -> FactsReply:
 
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await work
 
     asyncio.run(within())

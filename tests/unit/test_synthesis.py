@@ -94,7 +94,7 @@ class House:
 
 def done(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await work
 
     asyncio.run(within())
