@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
-from ireneo.adapters.embed.salience import open_rater
 from ireneo.adapters.fleet import open_workers
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile, file_spool
@@ -19,7 +18,6 @@ from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
-from ireneo.engine.salience import CachedRater
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.summaries.policy import Policy, VoiceRule
@@ -133,7 +131,6 @@ async def open(
         listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
-        rater=_rater(embedder),
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
         open_workers=partial(_workers, tokens),
@@ -145,11 +142,6 @@ async def open(
         yield memory
     finally:
         await memory.close()
-
-
-def _rater(embedder: str | Embedder | None) -> CachedRater | None:
-    rater = open_rater() if embedder == "local" else None
-    return CachedRater(rater) if rater else None
 
 
 def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncContextManager[Workers]:

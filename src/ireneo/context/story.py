@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from ireneo.context.assemble import Assembled, Composed, composed, newest_slots, with_notes
 from ireneo.context.story_blocks import (
-    NAMES_SHARE,
     TOLD_CAST,
     TOLD_LIVE,
     TOLD_OPEN,
@@ -117,9 +116,8 @@ OPEN_SHARE = 0.2
 """The share of the room behind the blocks for newest messages that don't fit verbatim."""
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
-RATED_LIVE, RATED_NAMES = 0.6, 0.05
-"""The share of their usual room that the newest messages get, and the most that names take of a block, where a rater
-is there: what it chooses says more for its tokens."""
+CHOSEN_LIVE = 0.6
+"""The share of their usual room that the newest messages get where rules tell of what came before them."""
 STEPS = 6
 """The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
@@ -177,7 +175,7 @@ class StoryTeller:
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
-        name = (*((node.id, *node.edits) for node in nodes), room, options.ratings is None, *sorted(doubts.items()))
+        name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
 
         def told() -> Sequence[str]:
             return tell_blocks(
@@ -187,7 +185,6 @@ class StoryTeller:
                 doubts=doubts,
                 strategy=story_strategy(options.policy),
                 players=players_of(self.cast(nodes)),
-                names_share=NAMES_SHARE if options.ratings is None else RATED_NAMES,
             )
 
         return self._told.get(name, told)
@@ -196,7 +193,7 @@ class StoryTeller:
         """Write the leaf over `messages`, before which the threads `before` are open."""
         policy = options.policy
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
-        return self._leaves.get(name, lambda: make_leaf(messages, before, policy, options.ratings))
+        return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
 
     def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by one that is none of the canonical ones."""
@@ -425,10 +422,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     room = int(options.budget * options.policy.live_share)
     if not nodes:
         return room
-    if is_model_written(nodes[0]):
-        room = int(room * TOLD_LIVE)
-    elif options.ratings is not None:
-        room = int(room * RATED_LIVE)
+    room = int(room * (TOLD_LIVE if is_model_written(nodes[0]) else CHOSEN_LIVE))
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))

@@ -48,7 +48,7 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """The part of an even share of the room that each block has, whatever it covers."""
-NAMES_SHARE = 0.15
+NAMES_SHARE = 0.05
 """The most that names take of a block while there are sentences left: a story is read."""
 NAMED = 0.5
 """The worth of a name in a sentence."""
@@ -96,15 +96,14 @@ def tell_blocks(
     doubts: Mapping[SummaryId, str] | None = None,
     strategy: Strategy = TOLD_AS_STORY,
     players: Collection[str] = (),
-    names_share: float = NAMES_SHARE,
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
-    Names of `players` (their key words) are in no list of names, which takes `names_share` of a block at the most.
+    Names of `players` (their key words) are in no list of names, which takes `NAMES_SHARE` of a block at the most.
     `doubts` says of disputed nodes why they are disputed. Where there is not even room for the headers, the blocks that
     stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, doubts or {}, strategy, players, names_share)
+    telling = _Telling(nodes, room, count, doubts or {}, strategy, players)
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
@@ -124,11 +123,9 @@ class _Telling:
         doubts: Mapping[SummaryId, str],
         strategy: Strategy,
         players: Collection[str],
-        names_share: float,
     ) -> None:
         self.strategy = strategy
         self.players = players
-        self.names_share = names_share
         self.nodes = nodes
         self.room = room
         self.count = count
@@ -235,7 +232,7 @@ class _Telling:
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
         most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
-        return names <= min(self.names_share * (self.spent[piece.node] + piece.cost), most)
+        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost

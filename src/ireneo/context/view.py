@@ -38,7 +38,6 @@ from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key, shown_state, state_lines
 from ireneo.summaries.pins import BY_HAND, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 from ireneo.summaries.work import strategy_of
@@ -116,8 +115,6 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     """Cached statements from earlier contexts, counted by `count`."""
     notes_share: float | None = None
     """The room of this context for a model's notes, as a share of what they are on; None: unknown."""
-    ratings: Ratings | None = None
-    """How much sentences of a story matter later; None: nothing is known of it."""
 
     @cached_property
     def statements(self) -> Statements:

@@ -20,7 +20,6 @@ from ireneo.context.last_turns import LastTurnsComposer
 from ireneo.context.story import StoryComposer, StoryTeller, billed
 from ireneo.context.view import ContextItem, ContextOptions, bound_from, injected, pad_place, positions, with_pad
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
-from ireneo.engine.salience import CachedRater
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.language.topics import Voice
@@ -33,7 +32,6 @@ from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
 from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near, tail_summarizer
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import CHUNK, Reached, WorkPath, is_kept
@@ -522,20 +520,14 @@ async def context(
     options: ContextOptions,
     voice: Voice,
     cache: ContextCache,
-    rater: CachedRater | None = None,
 ) -> Context:
     """Cut the path to the branch's head to a budget, without calling a model.
 
-    `rater` is asked outside any transaction how much sentences of a story matter later. New summaries and the mark of
-    a rebuild are stored, so that the next context continues from there. The notes along the path are read here; those
-    in `options` are ignored.
+    New summaries and the mark of a rebuild are stored, so that the next context continues from there. The notes along
+    the path are read here; those in `options` are ignored.
     """
     check_budget(options.budget)
-
-    async def cut_with(ratings: Ratings | None) -> _Cut:
-        return await store.read(_cut, key, branch, chat, replace(options, ratings=ratings), voice, cache)
-
-    cut = await (rater.with_ratings(cut_with) if rater and options.policy.story else cut_with(None))
+    cut = await store.read(_cut, key, branch, chat, options, voice, cache)
     try:
         await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
@@ -583,15 +575,12 @@ def _cut(
             return fitted(composer, head.total_tokens, chat, options, handed, room=room, put=put, count=count)
 
         if policy.story:
-            path = StoryPath(reader, policy, cache.teller.recalled, options.budget, options.ratings)
+            path = StoryPath(reader, policy, cache.teller.recalled, options.budget)
             stored = {"overviews": reader.overviews(), "tails": reader.tails()}
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, **stored)
             made, _ = fit(story, options.count)
             context = replace(made, behind=story.behind)
             wanted = _wanted_overview(tx, key, head, options) if story.lacks_overview else None
-            if options.ratings is not None and options.ratings.lacking:
-                # What was told without them is told again once they are known.
-                cache.teller.clear()
             return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)

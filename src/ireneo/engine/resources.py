@@ -20,7 +20,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.models import Limits, Models, Spending
-from ireneo.engine.salience import CachedRater
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFault, Spool
 from ireneo.log.message import (
@@ -431,8 +430,6 @@ class Resources(Struct, frozen=True, kw_only=True):
     """Most memories of a space in use."""
     embedder: Embedder | None = None
     """For recall by meaning; None: recall by words only."""
-    rater: CachedRater | None = None
-    """How much sentences of stories matter later; None: rules alone choose among them."""
 
     spool: Callable[[], AbstractContextManager[Spool | None]] = nullcontext
     """Where lines of a large log are spooled during an import; None: in memory."""

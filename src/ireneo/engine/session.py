@@ -214,8 +214,7 @@ class Session:
             budget=budget, policy=policy, count=self._count, idle_seconds=idle, rebuild=rebuild, asked=thinking
         )
         voice = self._resources.voices.of(policy)
-        rater = self._resources.rater
-        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache, rater)
+        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
         # Contexts with blocks are recognised by those.
         whole = found.view and all(row.what == "message" for row in found.view)
         self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None

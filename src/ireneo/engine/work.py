@@ -47,7 +47,6 @@ from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply, Task
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 
@@ -353,19 +352,15 @@ class SummaryWork:
     async def _grown(self, most: int) -> Grown | None:
         """Return the story with at most `most` more leaves; None before the first message."""
 
-        def grow(tx: Transaction, ratings: Ratings | None) -> Grown | None:
+        def grow(tx: Transaction) -> Grown | None:
             head = tx.log.head(self._key, self._writer.branch)
             if head is None:
                 return None
             self._writer.erased = tx.sessions.erased(self._key)
             reader = StoredReader(tx, self._key, head, self._options)
-            return StoryPath(reader, self._policy, budget=self._options.budget, ratings=ratings).grow(most)
+            return StoryPath(reader, self._policy, budget=self._options.budget).grow(most)
 
-        async def grown(ratings: Ratings | None) -> Grown | None:
-            return await self._store.read(grow, ratings)
-
-        rater = self._writer.resources.rater
-        return await (rater.with_ratings(grown) if rater else grown(None))
+        return await self._store.read(grow)
 
     def _keep_grown(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
         keep(tx, self._key, grown.made if grown else (), self._writer.erased)

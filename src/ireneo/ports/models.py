@@ -48,16 +48,6 @@ class Embedder(Protocol):
         """
 
 
-class SalienceRater(Protocol):
-    """A small model on this machine that rates how much sentences of a story matter later."""
-
-    async def rate(self, sentences: Sequence[str]) -> Sequence[float]:
-        """Rate each sentence from 0, talk of the moment, to 1: a debt, a secret, a death.
-
-        It never blocks the event loop. Raises EmbedderError, and MissingExtra if a package is missing.
-        """
-
-
 Task = Literal["notes", "story", "reflect", "facts", "lessons", "act"]
 """What a model is asked for; each task may use a model of its own, since a small literal one suits memory."""
 

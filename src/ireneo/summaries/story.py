@@ -15,7 +15,6 @@ from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.summary import (
     Atom,
@@ -75,10 +74,9 @@ class StoryStrategy:
 
     name = "story"
 
-    def __init__(self, settings: StorySettings, ratings: Ratings | None = None) -> None:
-        """Cut by `settings`; `ratings` says how much sentences matter later, where that is known."""
+    def __init__(self, settings: StorySettings) -> None:
+        """Cut by `settings`."""
         self.settings = settings
-        self._ratings = ratings
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
         """Whether a leaf ends between `stretch` and `following`: at a whole turn, once it is long enough."""
@@ -93,7 +91,7 @@ class StoryStrategy:
 
     def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
         """Return the sentences that matter most, verbatim, and the names."""
-        return tell_leaf(as_said(messages), self._ratings)
+        return tell_leaf(as_said(messages))
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
         """Return the sentences of `parts` that matter most, and the names."""
@@ -120,9 +118,9 @@ _NO_LETTERS = 0x2E80
 _SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
-def story_strategy(policy: Policy, ratings: Ratings | None = None) -> Strategy:
-    """Return the policy's own strategy, or else `StoryStrategy`, which heeds `ratings`."""
-    return policy.strategy or StoryStrategy(settings(policy), ratings)
+def story_strategy(policy: Policy) -> Strategy:
+    """Return the policy's own strategy, or else `StoryStrategy`."""
+    return policy.strategy or StoryStrategy(settings(policy))
 
 
 # Merging works like counting the leaves in base `fan_in`.
@@ -213,13 +211,11 @@ def is_answered(messages: Sequence[Message]) -> bool:
     return any(message.role == "assistant" for message in messages)
 
 
-def make_leaf(
-    messages: Sequence[Message], before: Sequence[Thread], policy: Policy, ratings: Ratings | None = None
-) -> Summary:
-    """Write the leaf over `messages`, heeding `ratings`; `before` are the threads open at its start."""
+def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
+    """Write the leaf over `messages`; `before` are the threads open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
-    told = story_strategy(policy, ratings).leaf(messages, "", ends_turn=False)
+    told = story_strategy(policy).leaf(messages, "", ends_turn=False)
     cast = find_cast(heard)
     sections = [*told, *([cast] if cast else []), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from ireneo.log.calls import atoms, torn
 from ireneo.log.message import Head, Message, MessageId, heard_by
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.story import (
     due_merge,
     finest,
@@ -112,9 +111,8 @@ class StoryPath:
         policy: Policy,
         recalled: StoryRecords | None = None,
         budget: int = 0,
-        ratings: Ratings | None = None,
     ) -> None:
-        """Read nothing yet; `recalled` caches what was read of the session before, new leaves heed `ratings`.
+        """Read nothing yet; `recalled` caches what was read of the session before.
 
         In a context of `budget` tokens (0: any) the newest leaf is shown as soon as those behind it take the room
         that there is for the newest messages: those without room are told by a few sentences that rules pick.
@@ -124,7 +122,6 @@ class StoryPath:
         self._settings = _with_live(settings(policy), policy.live_share, budget, reader.head)
         self._strategy = story_strategy(policy)
         self._recalled = recalled or StoryRecords()
-        self._ratings = ratings
         self._new: dict[SummaryId, Summary] = {}
 
     def grow(self, most: int, blocks: int = 0) -> Grown:
@@ -359,7 +356,7 @@ class StoryPath:
             if made is None:
                 written += 1
                 before, _ = open_threads(row, self._settings.open_threads)
-                made = make_leaf(leaf, before, self._policy, self._ratings)
+                made = make_leaf(leaf, before, self._policy)
             passed += 1
             self._push(row, made)
         due = [message for leaf in planned.leaves[passed:] for message in leaf]

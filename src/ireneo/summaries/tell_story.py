@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ireneo.language.files import either, topic
 from ireneo.language.story_topics import Turns
+from ireneo.language.word_lines import features, word_lines
 from ireneo.language.words import balanced, language_of, letters, terms
 from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.salience import Ratings
 from ireneo.summaries.speech import (
     is_prose,
     label,
@@ -241,6 +241,10 @@ EVENTFUL = 5.9
 """Most worth of any other passage."""
 RECAPPED = 2.5
 """Factor for the worth of a recap's sentences, added to `RECAP`."""
+SALIENCE = "salience"
+"""The line that tells how much a sentence of a story matters later."""
+NARRATED_FORM = ("@narrated",)
+"""What it is told of a narrator's sentence."""
 MATTERS = 3.0
 """Salience of a sentence that surely matters later, where sentences are rated."""
 RETOLD = 1.3
@@ -272,7 +276,7 @@ class _ToldSentence(Struct, kw_only=True):
     """The worth of the sentence apart from its neighbours."""
 
 
-def tell_leaf(messages: Sequence[Message], ratings: Ratings | None = None) -> tuple[Section, ...]:
+def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
     Sentences are verbatim, prefixed with the speaker's name if that is somebody in the story; long ones are cut, with
@@ -282,8 +286,8 @@ def tell_leaf(messages: Sequence[Message], ratings: Ratings | None = None) -> tu
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
     _weigh(stretch)
-    if ratings is not None and not is_prose(messages):
-        _rate(stretch, ratings)
+    if not is_prose(messages):
+        _rate(stretch)
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -311,14 +315,18 @@ def _weigh(stretch: Sequence[_ToldSentence]) -> None:
             each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
 
 
-def _rate(stretch: Sequence[_ToldSentence], ratings: Ratings) -> None:
-    """Set the salience of each sentence to its rating, if all are known; the rater reads English alone."""
+def _rate(stretch: Sequence[_ToldSentence]) -> None:
+    """Set the salience of each sentence of an English stretch by the line over its words."""
     if language_of(" ".join(each.text for each in stretch)[:LANGUAGE_SAMPLE]) != "en":
         return
-    said = [each for each in stretch if not is_heading(each.text) and not _is_idle(each)]
-    for each, rating in zip(said, ratings.of([each.text for each in said]) or (), strict=False):
+    line = word_lines(SALIENCE)[SALIENCE]
+    for each in stretch:
+        if is_heading(each.text) or _is_idle(each):
+            continue
+        names = {word for name in each.names for word in key_words(name)}
+        value = line.value(features(each.text, names).with_forms(NARRATED_FORM if each.narrated else ()))
         each.rated = True
-        each.telling = MATTERS * rating * _certainty(each.text)
+        each.telling = MATTERS * _certainty(each.text) / (1 + math.exp(-value))
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
