@@ -152,6 +152,8 @@ def test_without_a_terminal_options_say_it(taught: Path, tmp_path: Path) -> None
     assert listed[second]["reviewed"] == "dropped"
     assert listed[second]["lesson"].rstrip(".") not in text
     assert "We row by hand" in listed[second]["against"][0]
+    assert "We row by hand" not in run("lessons", db=taught).stdout
+    assert "We row by hand" in run("lessons", "--all", db=taught).stdout
 
 
 def test_a_difference_is_shown_and_nothing_written(taught: Path, tmp_path: Path) -> None:

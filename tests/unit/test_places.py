@@ -44,6 +44,12 @@ def test_a_folder_too_few_is_known_after_one_run_and_told_to_who_steps_into_it()
     assert not is_in_sight([seen, lesson_two(seen)])
 
 
+def test_a_path_is_told_as_it_stands_in_its_project() -> None:
+    for home, shown in (("/srv/ledger/src/core/deep", "src/core/deep"), ("/opt/core/deep", "deep")):
+        (seen,) = places(lost(f"{home}/test_rows.py"), read(f"{home}/tests/test_rows.py", "a")).values()
+        assert seen.text == f"`{shown}/test_rows.py` is not there: use `{shown}/tests/test_rows.py`."
+
+
 def lesson_two(seen: Observation) -> Observation:
     return Observation(cue=seen.cue, category="factual", session="two", held=1, text=seen.text, trigger=seen.trigger)
 

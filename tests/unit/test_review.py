@@ -194,6 +194,8 @@ async def test_a_review_survives_an_export_of_memories(shows: Shows) -> None:
         ruling, trap = await memory.lessons()
         await memory.review(ruling.id, "edit", text=OWN)
         await memory.review(trap.id, "drop")
+        (dropped,) = (each for each in await memory.lessons(disputed=True) if each.id == trap.id)
+        assert dropped.against[0].startswith("The user dropped it on "), "nobody said a word about it"
         exported = await memory.export_memories("jsonl")
         there = await opened(house, "elsewhere")
         await there.import_memories(files_of(exported))

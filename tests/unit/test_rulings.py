@@ -9,6 +9,7 @@ from tests.unit.lesson_runs import a_run, observed
 from tests.unit.test_lessons import learned
 
 from ireneo.lessons.binding import forbids, from_where_it_binds
+from ireneo.lessons.guard import SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import standing_of, worth_telling
 from ireneo.lessons.rulings import (
     merged_rulings,
@@ -613,3 +614,25 @@ def test_what_is_pasted_below_other_words_is_the_same() -> None:
         for before in ("Shall I ring the bell?", "The tide is late.")
     ]
     assert not worth_telling(heard)
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        ("Never touch the migrations.", "migrations/"),
+        ("please don't edit the generated snapshots by hand", "snapshots/"),
+        ("Never touch the migrations folder.", "migrations/"),
+        ("Never change other files", ""),
+        ("don't change the tests yet", ""),
+    ],
+)
+def test_a_ban_on_changing_what_a_folder_holds_warns_before_a_change_in_it(words: str, folder: str) -> None:
+    found = [each.trigger.path for each in ruled(user(words)) if each.trigger is not None]
+    assert found == ([folder] if folder else [])
+
+
+def test_a_change_in_a_folder_that_is_to_be_left_alone_is_warned_of() -> None:
+    trap = Trap(lesson="m_2", said="the user has a rule", way_out="ask", ruling=True, path="migrations/")
+    where = {"file_path": "/srv/ledger/migrations/0001.sql", "old_string": "a", "new_string": "b"}
+    assert advice([trap], "Edit", where, SessionSoFar, project=None) is not None
+    assert advice([trap], "Read", {"file_path": "/srv/ledger/migrations/0001.sql"}, SessionSoFar, project=None) is None

@@ -47,6 +47,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import against, in_favour
 from ireneo.memories.record import (
+    DROPPED,
     GENERAL,
     Evidence,
     MemoryDraft,
@@ -265,7 +266,6 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
 
 Verdict = Literal["keep", "edit", "drop"]
 
-DROPPED = "It was dropped in a review."
 LONGEST = 400
 """Characters of a lesson."""
 MOST_MESSAGES = 32

@@ -294,6 +294,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
     tags: Row = ()  # At the end: a tag question
     reasons: Row = ()  # At the beginning of a sentence, or after a comma: it gives a reason
     refused: Row = ()  # Before something not to be used, changed or run
+    folders: Row = ()  # Before the name of a folder whose files are not to be changed
+    goes_on: Row = ()  # Behind it: a reason or a limit
     chosen: Row = ()  # Before something to be used or run
     forbids: Row = ()  # Before an act that is forbidden
     before: Row = ()  # Between what is to be done first and what comes after it

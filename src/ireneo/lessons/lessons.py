@@ -249,7 +249,9 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
         lasts = often or reaches_beyond(best.text)
-        alone = alone or (lasts and stands_alone(best.text, named=best.trigger is not None, conceded=conceded))
+        # Where a folder's name stands only for what may be in it, the ruling is not named any better.
+        named = best.trigger is not None and best.trigger.path in best.text
+        alone = alone or (lasts and stands_alone(best.text, named=named, conceded=conceded))
         alone = alone or any(map(is_of_project, sentences(best.text)))
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):

@@ -16,6 +16,8 @@ from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import PROVEN, SAID_AFTER, place_of, quote
 from ireneo.patterns import lazy_re
 
+LONGEST = 80
+"""Characters of a path that is told as a whole."""
 PLACES = 3
 """Parts of a path that are shown of a file."""
 SOON = 8
@@ -40,9 +42,11 @@ class _Found(Struct, frozen=True, kw_only=True):
     """Those that show it, the one that found it last."""
     missing: str
     lies: str
-    """Both as they are shown."""
+    """The ends of both."""
     sought: str
     """The whole path that is not there."""
+    place: str
+    """The whole path that is."""
     folder: bool = False
     """It is a folder, and whatever would be in it is not there."""
     proven: bool = False
@@ -98,11 +102,20 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
             there = f"{f'/{elsewhere.path}/'.partition(f'/{name}/')[0].removeprefix('/')}/{name}"
             calls, proven = (run[at], elsewhere), _by_a_folder(path, there)
             yield _Found(
-                calls=calls, missing=_end(path, 2), lies=_end(there, PLACES), sought=path, folder=True, proven=proven
+                calls=calls,
+                missing=_end(path, 2),
+                lies=_end(there, PLACES),
+                sought=path,
+                place=there,
+                folder=True,
+                proven=proven,
             )
         elif around is not None:
             calls = run[at], around
-            yield _Found(calls=calls, missing=_end(path, 2), lies=_end(above, 2), sought=path, folder=True, proven=True)
+            short = _end(path, 2), _end(above, 2)
+            yield _Found(
+                calls=calls, missing=short[0], lies=short[1], sought=path, place=above, folder=True, proven=True
+            )
     files: dict[str, list[tuple[int, str]]] = {}
     for at, path, folder in lost:
         if not folder:
@@ -114,7 +127,10 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
         wanted = {f"{above}/{_end(path, 1)}" for _, path in several}
         if found := next((each for each in run[several[0][0] :] if each.worked and each.path in wanted), None):
             shown = (*(run[at] for at, _ in several[:2]), found)
-            yield _Found(calls=shown, missing=_end(home, 2), lies=_end(above, 2), sought=home, folder=True, proven=True)
+            short = _end(home, 2), _end(above, 2)
+            yield _Found(
+                calls=shown, missing=short[0], lies=short[1], sought=home, place=above, folder=True, proven=True
+            )
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -139,7 +155,7 @@ def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
     same = lies.endswith(missing) or missing.endswith(lies)
     if not same and not names_thing(run[at].step.output, lies):
         proven = beside or (name == other and _by_a_folder(sought, path))
-        yield _Found(calls=(run[at], each), missing=missing, lies=lies, sought=sought, proven=proven)
+        yield _Found(calls=(run[at], each), missing=missing, lies=lies, sought=sought, place=path, proven=proven)
 
 
 def _read_in(each: TriedCall) -> Sequence[str]:
@@ -211,8 +227,10 @@ def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Ob
     messages = {message.id: message for message in material.messages}
     names = [name for each in found.calls for name in each.step.sources]
     sources = cited_sources((*((why.message,) if why else ()), *names), messages)
-    way = f"look in `{found.lies}`" if found.folder else f"use `{found.lies}`"
-    text = f"`{found.missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
+    missing = _written(found.sought, found.missing, material.project)
+    lies = _written(found.place, found.lies, material.project)
+    way = f"look in `{lies}`" if found.folder else f"use `{lies}`"
+    text = f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
     if not is_supported(text, sources, messages):
         return None
     calls = found.calls
@@ -241,6 +259,14 @@ def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Ob
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),
     )
+
+
+def _written(path: str, short: str, project: str) -> str:
+    """A path within its project, or as it was written; `short` where it would be one of this machine."""
+    _, here, inside = path.rpartition(f"/{project}/") if path.startswith("/") else ("", ".", path.removeprefix("./"))
+    if not here:
+        return short
+    return inside.rstrip("/") if inside.rstrip("/").endswith(short) and len(inside) <= LONGEST else short
 
 
 def _above(found: _Found, project: str) -> str:

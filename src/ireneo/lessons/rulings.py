@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Rulings
+from ireneo.language.words import common_words
 from ireneo.lessons.binding import (
     asks_for_rules,
     begins_with_order,
@@ -362,7 +363,7 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = _FILLERS.sub("", " ".join(found.text.split()), count=1)
     text = from_where_it_binds(_TEMPER.sub("", text), conceded=said.conceded)
-    stems, trigger = stems_of(text), _trigger(text)
+    stems, trigger = stems_of(text), _trigger(text) or _left_alone(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
     about = "" if trigger or tells else said.about
     # It may have another subject than what it was said to: one that it names, or how work is done.
@@ -598,6 +599,15 @@ _PAIR = lazy_re(r"[a-z-]{2,30}s/[a-z-]{2,30}s")
 _CHANGING = lazy_re(lambda: rf"\b{either(sorted(_words().changing))}", re.I)
 _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
+_LEAVES_BE = lazy_re(
+    lambda: (
+        rf"{either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_words().changing))})(?:ing)? "
+        rf"(?:(?:{either(_words().folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
+        rf"(?= ?(?:[,.;!:)]|\Z|{either(_words().goes_on)}\b))"
+    ),
+    re.I,
+)
+"""A ban on changing what stands in a folder, by its name: “never touch the migrations”."""
 _ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _words().acts.values())})", re.I)
 _FORBIDS_ACT = lazy_re(
     lambda: rf"(?<!\w){either(_words().forbids)}(?P<act>{either(map(either, _words().acts.values()))})\b", re.I
@@ -656,6 +666,14 @@ def _trigger(text: str) -> Trigger | None:
         words = (*named, *_FLAG.findall(text), *((branch[1],) if branch else ()))
         return Trigger(command=command, words=words, unless=unless)
     return None
+
+
+def _left_alone(text: str) -> Trigger | None:
+    """The changes in a folder that a ruling names without its place; None where it names none."""
+    left = _LEAVES_BE.search(text)
+    folder = left["folder"].lower() if left is not None else ""
+    general = {"files", *_words().plain, *common_words()}
+    return Trigger(path=f"{folder}/") if folder and folder not in general else None
 
 
 def binding_forbids(text: str) -> bool:

@@ -383,8 +383,14 @@ def why_against(piece: Evidence) -> str:
     return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
 
 
+DROPPED = "It was dropped in a review."
+"""What stands in the place of a reason where somebody dropped a lesson without one: nobody's words."""
+
+
 def said_against(piece: Evidence, what: str = "that it is not so") -> str:
     """Who contradicted a memory and when, with the reason if one was given, else `what`."""
+    if why_against(piece) == DROPPED:
+        return f"{_WHO[piece.origin]} dropped it on {day(piece.recorded)}."
     why = one_line(why_against(piece)).rstrip(".")
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
     # Said in a message that is read later: that message tells when. A review names messages too, and is no later.

@@ -304,7 +304,9 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
 
     project: Annotated[str | None, option("--project -p", "NAME", "Only those of a project.", shown=True)] = None
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
-    all: Annotated[bool, flag("--all -a", "Also those that only the guard tells, before the call.")] = False
+    all: Annotated[
+        bool, flag("--all -a", "Also those that only the guard tells, before the call, and those that were dropped.")
+    ] = False
 
 
 class Exporting(Struct, frozen=True, kw_only=True):
@@ -359,9 +361,9 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
             for some in (found, guarded)
         )
     chosen, more = any((which.project, which.kind, since)), 0 if which.all else len(guarded)
-    return Answer(
-        [lesson_answer(each) for each in found], lambda: show_lessons(said_once(found), chosen=chosen, more=more)
-    )
+    # What somebody dropped was said to be shown no more.
+    told = said_once([each for each in found if which.all or each.reviewed != "dropped"])
+    return Answer([lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more))
 
 
 def _project_of(memory: Memory, exporting: Exporting) -> str | None:
