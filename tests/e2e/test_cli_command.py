@@ -113,8 +113,6 @@ def run(
         patch.setattr(sys, "stdin", (Terminal if typed else io.TextIOWrapper)(io.BytesIO(given)))
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
-        # What a slow machine would have it say on the way is `tests/unit/test_cli_progress.py`'s to look at.
-        patch.setattr("ireneo.faces.cli.output.FIRST_SECONDS", 600.0)
         patch.setenv("COLUMNS", "100")
         # Each test has its own, beside what else it writes; `test_cli_place.py` looks at what is found without it.
         for name, value in {"IRENEO_DB": str(db or "memory.db"), **(env or {})}.items():

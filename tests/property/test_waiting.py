@@ -19,7 +19,7 @@ from ireneo import Memory, Session
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.ports.store import Store
 
-STUCK_SECONDS = 240
+STUCK_SECONDS = 60
 """What takes longer hangs: all of it takes a few seconds."""
 STORES = ("in memory", "sqlite")
 

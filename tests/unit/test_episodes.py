@@ -75,7 +75,7 @@ class Desk:
 
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             await work
 
     asyncio.run(within())

@@ -56,7 +56,7 @@ def draft(role: Role, *parts: Part | str, origin: Origin = "spoken", author: str
 
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             await work
 
     asyncio.run(within())

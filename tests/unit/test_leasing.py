@@ -39,7 +39,7 @@ def on_a_bench(work: Callable[[Bench], Awaitable[None]]) -> None:
     async def within() -> None:
         bench = Bench()
         await bench.store.write(lambda tx: tx.sessions.create(KEY, None))
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(10):
             await work(bench)
 
     asyncio.run(within())

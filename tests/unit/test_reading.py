@@ -79,7 +79,7 @@ def facts(*said: FactSaid) -> FactsReply:
 
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             await work
 
     asyncio.run(within())

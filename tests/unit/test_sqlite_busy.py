@@ -119,7 +119,7 @@ def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -
         await asyncio.wait([waiting])
         assert waiting.cancelled()
         # The thread of the connection is idle again, though the file is still locked.
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(10):
             await store.close()
 
     with_foreign_lock(tmp_path / "store.db", work, busy_seconds=60.0)

@@ -53,7 +53,7 @@ class Desk:
 
 def at_a_desk(work: Callable[[Desk], Awaitable[None]]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             await work(Desk())
 
     asyncio.run(within())
@@ -152,7 +152,7 @@ def test_work_goes_on_after_the_clock_was_set_back() -> None:
                 desk.clock.move(timedelta(days=-3))
 
         working = asyncio.create_task(desk.memory.work(preset=TINY_STORY, on_progress=tell))
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(15):
             # Nothing is due before the summaries are there for which it fails.
             while "failed" not in seen or await session.due(0, preset=TINY_STORY):
                 await asyncio.sleep(0.01)

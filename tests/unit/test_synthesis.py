@@ -94,7 +94,7 @@ class House:
 
 def done(work: Awaitable[None]) -> None:
     async def within() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             await work
 
     asyncio.run(within())

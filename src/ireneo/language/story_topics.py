@@ -23,7 +23,6 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     narrated: bool = True  # Whether it also opens a thread in narration, not only in speech
     named: bool = False  # Whether the thread must name somebody, something or a relative
     maybe: bool = False  # Whether an "if" is part of it
-    point: bool = False  # Whether the next sentence says what it is about, and is included
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,18 +41,11 @@ class Threads(Topic, frozen=True, kw_only=True):
 
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
-    backed: Row = ()  # A sentence that confirms the one before it as a promise
-    backed_words: Set = frozenset()
-    means_to: Row = ()  # Somebody says what they will do
     demand: Row = ()  # Somebody asks for a promise
-    demand_words: Set = frozenset()
     consent: Row = ()  # At the beginning: somebody gives the promise that was asked for
-    answers: Row = ()  # An answer to a question about somebody contains one of these
-    fate: Row = ()  # Somebody's fate
-    asks_fate: Row = ()  # How a question asks for it
-    may_be: Row = ()  # Supposition
-    reply: Row = ()  # How an answer begins
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
+    lends: Set = frozenset()  # Verbs of whoever is owed what a debt is of
+    toward: Set = frozenset()  # Right before the name of the other party
     speaker: Set = frozenset()
     hearer: Set = frozenset()
     nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
@@ -62,12 +54,8 @@ class Threads(Topic, frozen=True, kw_only=True):
     trifle: Row = ()  # Promises and debts of no consequence
     denies: Row = ()  # Right before a cue: negation
     undone: Row = ()  # Before a verb: the act is intended, wished or feared, not done
-    passive: Row = ()  # Right before a verb in the passive
-    have: Row = ()  # The auxiliaries of the perfect, with the blank or apostrophe before them
     kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
-    unchanged: Set = frozenset()  # Verbs whose past tense is spelled like the present
     kin: Row = ()  # Relatives, which count as names
-    someone: Set = frozenset()  # Right after a verb: pronouns for the person or thing meant
     # Verbs of violence: a thread with one of them is over once that person is dead
     lethal: Set = frozenset()
     idle: Set = frozenset()  # Verbs of speech and thought, which are no deeds

@@ -126,7 +126,7 @@ Name = Annotated[str, Meta(max_length=120)]
 class ThreadSaid(Struct, frozen=True, kw_only=True):
     """A thread that a model found: a promise, a debt, a quest and the rest, which has not come to its end yet."""
 
-    kind: Annotated[str, Meta(max_length=40, extra_json_schema={"enum": sorted(get_args(ThreadKind))})]
+    kind: Annotated[str, Meta(max_length=40, extra_json_schema={"enum": sorted({*get_args(ThreadKind)} - {"open"})})]
     """Any other kind is a fault of this thread alone, and not of the whole reply."""
     text: Annotated[str, Meta(max_length=400)]
     """One sentence that can be understood by itself."""

@@ -1,10 +1,16 @@
-"""Find, by rules alone, the threads that a stretch of a story opens and resolves."""
+"""Find, by rules alone, the threads that a stretch of a story opens and resolves.
+
+Lines over the words of an English sentence (`ireneo.language.word_lines`), fitted to marked sentences, tell whether it
+opens one and of which kind. In other languages patterns of the language data do.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -12,22 +18,36 @@ from msgspec import Struct
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Ending, Opening, Threads
 from ireneo.language.topics import Names
+from ireneo.language.word_lines import WordLine, features, word_lines
 from ireneo.language.words import base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
+from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences, with_speaker
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK
 
 STEMS = 8_192
 """Size of the cache of word stems."""
-_BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "question"})
-"""Kinds whose other party is the listener unless somebody else is named."""
+_BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "wound"})
+"""Kinds whose other party is the listener of whoever says so of themselves."""
 AROUND = 60
 """Characters before a cue in which an "if" cancels it."""
+_SAYING: frozenset[ThreadKind] = frozenset({"secret", "lie"})
+"""Kinds that are nothing without what is hidden or said."""
+_OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
+"""Kinds that whoever speaks of themselves and of others has."""
+_PAUSE = frozenset(",.!")
+OPENS = -0.1
+"""Least value of an English sentence that opens a thread."""
+LIKE_CLOSING = 1.0
+"""What is added to the value of closing before it counts against opening."""
+SAYS = 2
+"""Least content words of a sentence that says by itself what is hidden."""
+SURE = 0.55
+"""Least chance of its kind, among all kinds; below, what it opens isn't said."""
 MAX_CHARACTERS = 240
-"""Longest thread text; a longer sentence is shortened to start at the clause with the cue."""
+"""Longest text of a thread."""
 LEAD = 100
 """Most characters kept before the cue in a long sentence."""
 NAMED = 0.2
@@ -81,25 +101,18 @@ class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
 
 # In order of precedence, for a sentence that could open several kinds.
 _KINDS: tuple[ThreadKind, ...] = (
-    "promise", "debt", "lie", "secret", "threat", "wound", "quest", "relation", "possession", "question",
+    "promise", "debt", "lie", "secret", "threat", "wound", "quest", "relation", "possession",
 )  # fmt: skip
 
 
 @from_data
 def _openings() -> Cues[Opening]:
-    # Cues that need the next sentence come first, so that the thread is not opened without it.
-    rows = sorted(_words().opens, key=lambda row: (not row.point, _KINDS.index(_kind(row.kind))))
-    return Cues.of(rows, lambda row: row.kind)
+    return Cues.of(sorted(_words().opens, key=lambda row: _KINDS.index(_kind(row.kind))), lambda row: row.kind)
 
 
 @from_data
 def _endings() -> Cues[Ending]:
     return Cues.of(_words().ends, lambda row: row.kinds)
-
-
-@from_data
-def _asking() -> frozenset[str]:
-    return _words().backed_words | _words().demand_words
 
 
 @from_data
@@ -125,15 +138,8 @@ def _words() -> Threads:
     return topic(Threads)
 
 
-_BACKED = lazy_re(lambda: either(_words().backed), re.IGNORECASE)
-_MEANS_TO = lazy_re(lambda: either(_words().means_to), re.IGNORECASE)
 _DEMAND = lazy_re(lambda: either(_words().demand), re.IGNORECASE)
 _CONSENT = lazy_re(lambda: rf"^[\W_]*{either(_words().consent)}", re.IGNORECASE)
-_ANSWERS = lazy_re(lambda: rf"\b{either(_words().answers)}\b", re.IGNORECASE)
-_FATE = lazy_re(lambda: rf"\b{either(_words().fate)}\b", re.IGNORECASE)
-_MAY_BE = lazy_re(lambda: rf"\b{either(_words().may_be)}\b", re.IGNORECASE)
-_FATES = lazy_re(lambda: rf"\b{either(_words().asks_fate)}\b", re.IGNORECASE)
-_REPLY = lazy_re(lambda: rf"^\W*{either(_words().reply)}\b", re.IGNORECASE)
 _JOKE = lazy_re(lambda: either(_words().joke), re.IGNORECASE)
 _NOT_SO = lazy_re(lambda: rf"\b{either(_words().not_so)}\b", re.IGNORECASE)
 _TRIFLE = lazy_re(lambda: rf"\b{either(_words().trifle)}\b", re.IGNORECASE)
@@ -141,10 +147,6 @@ _DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.I
 _UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
 _KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
-_DID = lazy_re(
-    lambda: rf"\b(?i:{either([*_words().speaker, *_words().nobody])})(?:{either(_words().have)})? $|\b[A-ZÀ-Þ]\w+ $"
-)
-_PASSIVE = lazy_re(lambda: rf"\b{either(_words().passive)} $", re.IGNORECASE)
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
@@ -180,35 +182,114 @@ def names(text: str) -> frozenset[str]:
     return frozenset(name.lower() for name in found if name not in topic(Names).none_inside)
 
 
-def may_open(words: frozenset[str]) -> bool:
-    """Whether a text of these words could open a thread: a cheap test."""
-    return not words.isdisjoint(_asking()) or bool(_openings().of_words(words))
-
-
 def opening(sentence: Sentence, following: str = "") -> Thread | None:
     """Return the thread that a sentence opens, if any; `following` is what its speaker says next."""
-    words = words_of(sentence.text)
-    backs = not words.isdisjoint(_words().backed_words) and _BACKED.match(sentence.text.strip(" \"“”'’"))
-    cues = () if backs else _openings().of_words(words)
-    if not (backs or cues) or _BROKEN_OFF.search(sentence.text) or (sentence.voiced.authored and _table(sentence)):
+    if _BROKEN_OFF.search(sentence.text) or (sentence.voiced.authored and _table(sentence)):
         return None
-    if backs:
-        return _backed(sentence)
-    for cue in cues:
+    for cue in _openings().of_words(words_of(sentence.text)):
         found = cue.pattern.search(sentence.text)
-        if found is None or not _holds(cue, found, sentence):
-            continue
-        made = _made(cue, found, sentence, following)
-        # A cue that needs the next sentence and lacks it rules out the cues after it.
-        if made is not None or cue.row.point:
-            return made
-    return None
+        if found is not None and _holds(cue, found, sentence):
+            return _made(cue, found, sentence)
+    return _by_words(sentence, following)
+
+
+@from_data
+def _lines() -> tuple[WordLine, WordLine, dict[ThreadKind, WordLine]]:
+    """Return the line of what opens a thread, that of what closes one, and that of each kind."""
+    lines = word_lines("threads")
+    return lines["opens"], lines["closes"], {kind: lines[kind] for kind in _KINDS}
+
+
+def _by_words(sentence: Sentence, following: str) -> Thread | None:
+    """Return the thread that an English sentence opens by its words."""
+    text, voiced = sentence.text, sentence.voiced
+    found = features(text)
+    opens, closes, kinds = _lines()
+    # What closes a thread speaks of the same things as what opens one.
+    value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
+    if value < OPENS or "?" in text or _TRIFLE.search(text) or _DEMAND.search(text):
+        return None
+    values = {kind: line.value(found) for kind, line in kinds.items()}
+    kind = max(values, key=lambda each: values[each])
+    if 1 / sum(math.exp(each - values[kind]) for each in values.values()) < SURE:
+        kind = "open"
+    who, whom = _people(kind, sentence) if kind != "open" else ("", "")
+    least = SAYS if kind in _SAYING else 0 if who and whom else 1
+    words = _whole(sentence, following, least)
+    if words is None or not (who or whom or voiced.speaker or names(words)):
+        # Whose it is nobody could tell from it.
+        return None
+    return thread(kind, words, voiced, who, whom, 1.0 + min(value - OPENS, 2.0) / 2)
+
+
+def _whole(sentence: Sentence, following: str, least: int) -> str | None:
+    """Return a sentence with the neighbour that it can't do without; None where neither says what it is about."""
+    text, wider = sentence.text, sentence.with_before
+    joined = f"{text} {following}"
+    if len(about(text)) < least:
+        enough = len(about(following)) >= least and "?" not in following and len(joined) <= MAX_CHARACTERS
+        return joined if enough else None
+    named = names(text) or _opens_with_name(text) or not words_of(text) & _words().nobody
+    return text if named or len(wider) > MAX_CHARACTERS or "?" in wider or not names(wider) else wider
+
+
+def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
+    """Return whose a thread is, and the other party, by whom its sentence names first; empty where that is open."""
+    known, voiced = _words(), sentence.voiced
+    people = _mentioned(sentence.text)
+    first, leads, place = people[0] if people else ("", "", 0)
+    named = [name for name, *_ in people if name[:1].isupper()]
+    spoken = voiced.quoted(sentence.start + place) and not voiced.narrated
+    own = spoken and any(word in known.speaker for word, *_ in people)
+    if named and first == named[0]:
+        if leads and leads not in known.conjunctions:
+            return "", ""
+        # “Anselm gave me the key.” “Anselm murdered my brother.” But: “Anselm is my brother.”
+        mine = own and (kind in ("possession", "wound") or (kind == "debt" and _lends(sentence.text)))
+        other = voiced.speaker if own else named[1] if kind == "relation" and len(named) > 1 else ""
+        return (voiced.speaker, first) if mine else (first, other)
+    if not spoken:
+        return "", ""
+    if first in known.nobody:
+        return (voiced.speaker if own and kind in _OWN else "", "")
+    other = next((name for name, before, _ in people if before in known.toward and name[:1].isupper()), "")
+    other = other or (voiced.hearer if kind in _BETWEEN else "")
+    if first in known.speaker:
+        return (other, voiced.speaker) if kind == "debt" and _lends(sentence.text) else (voiced.speaker, other)
+    if kind == "quest" or (kind == "debt" and first and not _lends(sentence.text)):
+        return voiced.hearer, voiced.speaker
+    return (voiced.speaker, other) if kind in _BETWEEN else ("", "")
+
+
+def _mentioned(text: str) -> list[tuple[str, str, int]]:
+    """Return the names and, in lower case, pronouns of a sentence in order, each with the word before it and its place.
+
+    Whoever is only called by name (“Tom, …”) is left out.
+    """
+    known, named = _words(), names(text)
+    persons = known.speaker | known.hearer | known.nobody
+    found: list[tuple[str, str, int]] = []
+    before = ""
+    for place, match in enumerate(_PLAIN_WORD.finditer(text)):
+        word = match[0]
+        is_name = _is_name(word) and (word.lower() in named or (place == 0 and _opens_with_name(text)))
+        alone = not before or text[: match.start()].rstrip()[-1:] == ","
+        called = is_name and alone and text[match.end() : match.end() + 1] in _PAUSE
+        if not called and (is_name or word.lower() in persons):
+            found.append((word if is_name else word.lower(), before, match.start()))
+        before = word.lower()
+    return found
+
+
+def _lends(text: str) -> bool:
+    return not _words().lends.isdisjoint(words_of(text))
 
 
 def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
-    """Build a thread that is opened in `voiced`."""
+    """Build a thread that is opened in `voiced`; where nobody is known whose it is, its words say who speaks."""
     words = " ".join(text.split()).strip(' "“”«»')
     words = words if len(words) <= MAX_CHARACTERS else clip(words, MAX_CHARACTERS)
+    words = words if who or whom else with_speaker(voiced.speaker, words)
     return Thread(
         id=thread_id(kind, words, voiced.source),
         kind=kind,
@@ -230,9 +311,6 @@ def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
     if not cue.row.narrated and not sentence.voiced.quoted(sentence.start + found.start()):
         return False
-    kind = cue.kinds[0]
-    if kind == "question":
-        return "?" in text or not cue.pattern.pattern.startswith("^")
     if _TRIFLE.search(text):
         return False
     head = text[: found.start()]
@@ -243,9 +321,9 @@ def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     )
 
 
-def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
+def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread | None:
     meant = _meant(found, "who"), _meant(found, "whom")
-    words = _with_point(cue, found, sentence, following)
+    words = _with_point(cue, found, sentence)
     if words is None or _TRIFLE.search(words):
         return None
     named = bool(any(map(_is_name, meant)) or names(words))
@@ -256,14 +334,14 @@ def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following
     quoted = sentence.voiced.quoted(sentence.start + found.start())
     who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
     # The listener is not assumed to have caused a wound.
-    whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
+    between = cue.kinds[0] in _BETWEEN - {"wound"}
+    whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if between else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     if not (who or whom or named):
         # Whose it is nobody could tell from it.
         return None
-    weight = cue.row.weight
-    return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
+    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.row.weight)
 
 
 def _opens_with_name(words: str) -> bool:
@@ -279,43 +357,20 @@ def _meant(found: re.Match[str], group: str) -> str | None:
     return next((word for name, word in groups if word and name.rstrip("0123456789") == group), None)
 
 
-def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following: str) -> str | None:
-    """Return the thread's sentence, with the neighbouring one where that is needed to understand it.
-
-    None if neither sentence says what it is about.
-    """
-    text = sentence.text
-    with_next = f"{text} {following}".strip()
-    if cue.row.point:
-        enough = len(about(following)) >= 2 and "?" not in following
-        return clip(with_next, MAX_CHARACTERS) if enough else None
+def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> str | None:
+    """Return the thread's sentence, with the one before where that is needed; None if neither says what it is about."""
+    text, wider = sentence.text, sentence.with_before
     rest = text[: found.start()] + " " + text[found.end() :]
     named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
     if len(about(rest) | named) < cue.row.says:
-        wider = sentence.with_before
         fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
         return wider if fits and len(about(wider) - names(wider)) > cue.row.says else None
     words = _around(text, found.start())
-    # The person it is about may be named in the sentence before or after.
+    # The person it is about may be named in the sentence before.
     if names(words) or not (cue.row.named or words_of(words) & _words().nobody):
         return words
-    for wider in (sentence.with_before, *([with_next] if cue.row.named else [])):
-        if len(wider) <= MAX_CHARACTERS and "?" not in wider and (names(wider) or _opens_with_name(wider)):
-            return wider
-    return words
-
-
-def _backed(sentence: Sentence) -> Thread | None:
-    """Return the promise in the sentence before, where this one confirms it."""
-    voiced = sentence.voiced
-    said = sentence.with_before
-    before = said[: sentence.start - sentence.before]
-    idle = _TRIFLE.search(before) or _NOT_SO.search(before) or (voiced.authored and TABLE_TALK.search(said.lower()))
-    if idle or "?" in said or not _MEANS_TO.search(before) or len(about(before)) < 2:
-        return None
-    if len(said) > MAX_CHARACTERS or not voiced.quoted(sentence.start):
-        return None
-    return thread("promise", said, voiced, voiced.speaker, voiced.hearer, 1.5)
+    fits = len(wider) <= MAX_CHARACTERS and "?" not in wider
+    return wider if fits and (names(wider) or _opens_with_name(wider)) else words
 
 
 def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
@@ -349,10 +404,6 @@ def _around(text: str, place: int) -> str:
     return text[starts[0] if starts else place :]
 
 
-_DEEDS: frozenset[ThreadKind] = frozenset({"promise", "quest", "debt", "threat"})
-"""Kinds that are resolved by a deed."""
-DONE = 0.4
-"""Share of such a thread's content words that must recur with its verb in the past tense."""
 _THINGS: frozenset[ThreadKind] = frozenset({"wound", "possession", "lie"})
 """Kinds identified by their object: the arm that is healed, the ring that is lost."""
 BESIDE = 25
@@ -360,8 +411,12 @@ BESIDE = 25
 ENOUGH = 0.5
 """Share of a thread's content words that must recur where it ends."""
 
-CLOSE = 30
-"""Characters after a name within which somebody's fate is looked for."""
+CLOSES = 5.5
+"""What a sentence comes to at the least that closes a thread: how rare the words are that both have,"""
+SENTENCE, MESSAGE, CLOSING = 0.6, 0.5, 1.5
+"""those of the sentence and those of its message, and how much it speaks like a closing."""
+STRETCH = 100
+"""Texts of which a stretch counts as being at the least, so that words of a short one aren't taken for common."""
 ALONE = 1_500
 """Messages within which an ending may resolve the speaker's only thread of its kind."""
 TOGETHER = 5_000
@@ -374,11 +429,6 @@ class KnownThread(Struct, frozen=True, kw_only=True):
     thread: Thread
     about: frozenset[str]
     names: frozenset[str]
-    words: frozenset[str]
-    """Content words, not stemmed."""
-    said: frozenset[str]
-    """All words, not stemmed."""
-    stems: frozenset[str]
     who: frozenset[str]
     whom: frozenset[str]
     """The two parties, as the lower-case words of their names."""
@@ -391,14 +441,10 @@ class KnownThread(Struct, frozen=True, kw_only=True):
 
 def known(thread: Thread) -> KnownThread:
     """Precompute the words of an open thread."""
-    said = frozenset(_said(thread.text))
     return KnownThread(
         thread=thread,
         about=about(thread.text),
         names=names(thread.text),
-        words=words_of(thread.text) - _empty(),
-        said=said,
-        stems=frozenset(map(_stem, said)),
         who=_named(thread.who),
         whom=_named(thread.whom),
     )
@@ -419,8 +465,11 @@ def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
     return any(not stems.isdisjoint(each.about) for each in threads)
 
 
-def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
-    """Return the threads that a sentence resolves, never one that its own message opened."""
+def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str, float]) -> list[KnownThread]:
+    """Return the threads that a sentence resolves, never one that its own message opened.
+
+    `rare` says of each stem of the stretch how much it tells that two texts have it.
+    """
     text = sentence.text
     plain = " ".join(text.split())
     earlier = [
@@ -428,7 +477,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
     ]
     if "?" in text or not earlier:
         return []
-    out = [each for each in earlier if each.thread.kind == "question" and answers(text, each)]
+    out: list[KnownThread] = []
     for end in _endings().of_words(words_of(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
         found = end.pattern.search(text) if theirs else None
@@ -439,8 +488,9 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
             out += _which(end, sentence, found.span(), theirs)
-    told = _TellsOf(sentence)
-    return [*out, *(each for each in earlier if told.does(each))]
+    _, closes, _ = _lines()
+    value = closes.value(features(text))
+    return [*out, *(each for each in earlier if _closes(sentence, each, value, rare))]
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
@@ -454,120 +504,26 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
     return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
 
 
-class _Deed(Struct, frozen=True, kw_only=True):
-    """A verb in the past tense."""
-
-    word: str
-    stem: str
-    unchanged: bool
-    """Its present tense is spelled the same."""
-    passive: bool
-    """It is in the passive."""
-    near: frozenset[str]
-    """Content stems within `AROUND` characters."""
-    beside: frozenset[str]
-    """Content stems within `BESIDE` characters."""
-    behind: frozenset[str]
-    """The words within `BESIDE` characters after it."""
-
-
-class _TellsOf:
-    """A sentence parsed once for all threads that it may end."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        self.text = sentence.text
-        self.voiced = sentence.voiced
-        self.about = about(self.text)
-
-    @cached_property
-    def here(self) -> frozenset[str]:
-        """The words of the message and of its speaker's name."""
-        return words_of(self.voiced.text) | _named(self.voiced.speaker)
-
-    @cached_property
-    def is_of_somebody(self) -> bool:
-        """Whether anybody is named in the message."""
-        return bool(self.voiced.speaker or names(self.voiced.text))
-
-    @cached_property
-    def deeds(self) -> list[_Deed]:
-        """The verbs in the past tense that are not negated or only intended."""
-        out = []
-        for found in _SAID_WORD.finditer(self.text):
-            word = found[0].lower()
-            stem = _stem(word)
-            unchanged = word in _words().unchanged and bool(_DID.search(self.text[: found.start()]))
-            past = word in base_forms() or (word.endswith("ed") and "-" not in word) or unchanged
-            if not past or stem in _empty() or stem in _idle():
-                continue
-            if not _undone(self.text, found.start()):
-                near = about(self.text[max(0, found.start() - AROUND) : found.end() + AROUND])
-                beside = about(self.text[max(0, found.start() - BESIDE) : found.end() + BESIDE])
-                behind = words_of(self.text[found.end() : found.end() + BESIDE])
-                passive = bool(_PASSIVE.search(self.text, 0, found.start()))
-                out.append(
-                    _Deed(
-                        word=word,
-                        stem=stem,
-                        unchanged=unchanged,
-                        passive=passive,
-                        near=near,
-                        beside=beside,
-                        behind=behind,
-                    )
-                )
-        return out
-
-    def does(self, each: KnownThread) -> bool:
-        """Whether it reports the deed that a thread is about: its verb in the past tense, with its object."""
-        if each.thread.kind not in _DEEDS:
-            return False
-        about_it = each.about - each.people - _idle()
-        shared = about_it & self.about
-        if not shared and each.stems.isdisjoint(self.about):
-            return False
-        if each.who and not (each.who | each.names) & self.here and self.is_of_somebody:
-            return False
-        named = frozenset(map(_stem, each.names))
-        for deed in self.deeds:
-            # The object of the deed is near its verb.
-            others = deed.near & shared - {deed.stem}
-            if deed.stem in each.stems and (deed.word not in each.said or deed.unchanged):
-                # The person it was done to, by name or pronoun, follows the verb and is named in the message.
-                beside = bool(deed.behind & (each.names | _words().someone)) and not each.names.isdisjoint(self.here)
-                told = 1 + len((others & deed.beside) - (frozenset() if deed.passive else named)) + beside
-                if each.thread.kind != "debt" and told > 1 and told >= DONE * len(about_it):
-                    return True
-            # Another verb counts too if all the other words recur.
-            if len(others - named) >= 2 and about_it <= others | {deed.stem}:
-                return True
+def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[str, float]) -> bool:
+    """Whether a sentence speaks of the very things of a thread, as what closes one does, which has this value."""
+    text, voiced, things = sentence.text, sentence.voiced, each.about - each.people
+    here = things & about(text)
+    if voiced.position - each.thread.position < SOON or not here:
         return False
+    own = text.lower().lstrip(' "“').partition(" ")[0] in _words().speaker
+    if own and each.thread.kind == "debt" and not _named(voiced.speaker).isdisjoint(each.whom):
+        # The creditor pays for something else.
+        return False
+    place = next(word.start() for word in _SAID_WORD.finditer(text) if about(word[0]) & here)
+    told = sum(rare.get(stem, 0.0) for stem in here)
+    around = sum(rare.get(stem, 0.0) for stem in things & about(voiced.text))
+    return SENTENCE * told + MESSAGE * around + CLOSING * value >= CLOSES and not _undone(text, place)
 
 
 def _undone(text: str, place: int) -> bool:
     """Whether the clause that leads to `place` is only intended, wished or negated."""
     clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
     return bool(_UNDONE.search(text, max(clause, place - AROUND), place))
-
-
-def answers(text: str, question: KnownThread) -> bool:
-    """Whether a sentence answers a question about the people or things that it names."""
-    said = words_of(text)
-    if "?" in text or not question.names <= said:
-        return False
-    if _FATES.search(question.thread.text):
-        return _tells_fate(text, question)
-    shared = question.about & about(text)
-    return len(shared) >= 2 and 3 * len(shared) >= 2 * len(question.about) and bool(_ANSWERS.search(text))
-
-
-def _tells_fate(text: str, question: KnownThread) -> bool:
-    """Whether a fate is told shortly after a name of the question."""
-    if _MAY_BE.search(text):
-        return False
-    low = text.lower()
-    ends = [place + len(name) for name in question.names if (place := low.find(name)) >= 0]
-    return any(_FATE.search(text, end, end + CLOSE) for end in ends)
 
 
 def _which(
@@ -619,7 +575,7 @@ def _which(
 
 
 SOON = 3
-"""Lines: a question answered within them opens no thread, nor does a request whose promise takes longer."""
+"""Lines within which a promise that is asked for is given."""
 TABLE_NEAR = 4
 """Lines before and after in which talk about the show makes a line part of that talk."""
 AGAIN = 0.7
@@ -630,19 +586,23 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
     """Return the threads that `messages` open and leave open, and which of those open `before` they resolve."""
     heard = VoicedTexts(messages)
     tale = _Tale(before)
+    rare = _rarity([about(text) for text in heard.texts])
     for place, text in enumerate(heard.texts):
-        words = words_of(text)
-        opens, ends = may_open(words), may_end(words, tale.open)
-        if not (opens or ends):
-            continue
+        ends = may_end(words_of(text), tale.open)
         for sentence in sentences(heard.voiced(place)):
             if ends:
-                tale.end(ended(sentence, tale.open), sentence)
-            following = heard.said_next(place, sentence.end) if opens else ""
-            found = (opening(sentence, following) or _asked_for(sentence, heard, place)) if opens else None
-            if found is not None and not _passing(found, sentence, heard, place):
+                tale.end(ended(sentence, tale.open, rare), sentence)
+            found = opening(sentence, heard.said_next(place, sentence.end)) or _asked_for(sentence, heard, place)
+            if found is not None and not _of_the_show(sentence, heard, place):
                 tale.begin(found)
     return tale.threads
+
+
+def _rarity(texts: Sequence[frozenset[str]]) -> Mapping[str, float]:
+    """Return how rare each stem is among texts, as a logarithm."""
+    counts = Counter(stem for text in texts for stem in text)
+    size = max(len(texts), STRETCH) + 1
+    return {stem: math.log(size / (count + 0.5)) for stem, count in counts.items()}
 
 
 class _Tale:
@@ -715,20 +675,10 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
     return None
 
 
-def _passing(found: Thread, sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
-    """Whether a thread is over at once: table talk, or a question that is answered right away."""
-    voiced = sentence.voiced
+def _of_the_show(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
+    """Whether a sentence stands among talk about a show."""
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
-    if voiced.authored and any(SHOW_TALK.search(text.lower()) for text in around):
-        return True
-    if found.kind != "question":
-        return False
-    asked = known(found)
-    after = heard.texts[place + 1 : place + 1 + SOON]
-    rest = voiced.text[sentence.end :]
-    if any(answers(text, asked) for each in (rest, *after) for text in each.split(". ")):
-        return True
-    return any(_REPLY.match(text) and len(text.split()) > 2 and "?" not in text for text in after[:1])
+    return sentence.voiced.authored and any(SHOW_TALK.search(text.lower()) for text in around)
 
 
 def _plain(text: str) -> str:

@@ -26,7 +26,7 @@ KNOWN_TEXTS = 256
 MAX_PINS = 160
 """Most pins of one record, the strongest: some 3,000 tokens."""
 
-_THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
+_THREADS = tuple(f"{kind}{sign}" for kind in get_args(ThreadKind) for sign in (" · ", ": "))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 

@@ -49,6 +49,8 @@ class Voiced(Struct, frozen=True, kw_only=True):
     """Whether the text has an author, so that it is a line in one voice, not prose with quoted dialogue."""
     position: int
     source: MessageId
+    narrated: bool = False
+    """Whether its author narrates, and seldom speaks of themselves."""
 
     def quoted(self, place: int) -> bool:
         """Whether offset `place` is speech: everywhere in a line, and between quotation marks in prose."""
@@ -89,6 +91,7 @@ class VoicedTexts:
         self.authors = [part.author or "" for _, part in self._rows]
         self._names = {author.split()[0].casefold(): author for author in set(self.authors) if author.split()}
         self.texts = [part.text for _, part in self._rows]
+        self._narrators = narrators(messages)
 
     def message(self, place: int) -> Message:
         """Return the message of the text at `place`."""
@@ -107,6 +110,7 @@ class VoicedTexts:
             authored=part.author is not None,
             position=message.position,
             source=message.id,
+            narrated=part.author in self._narrators,
         )
 
     def said_next(self, place: int, end: int) -> str:

@@ -16,8 +16,9 @@ ThreadId = NewType("ThreadId", str)
 """``t_`` and 26 characters, from the thread's words and the message that they stand in."""
 
 ThreadKind = Literal[
-    "promise", "debt", "quest", "threat", "secret", "lie", "wound", "possession", "relation", "question"
+    "promise", "debt", "quest", "threat", "secret", "lie", "wound", "possession", "relation", "question", "open"
 ]
+"""The last where its kind isn't known."""
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):

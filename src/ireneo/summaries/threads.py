@@ -30,6 +30,7 @@ WORTH: dict[ThreadKind, tuple[float, float]] = {
     "relation": (2.2, 8_000.0),
     "possession": (1.8, 4_000.0),
     "question": (1.5, 500.0),
+    "open": (2.2, 4_000.0),
 }
 """For each kind: the worth of a new thread, and the messages after which it has halved."""
 KIND_SHARE = 0.5
@@ -140,9 +141,10 @@ Count = Callable[[str], int]
 def say_thread(thread: Thread) -> str:
     """Render a thread as one line: its kind, its people, its text, and its message."""
     words = " ".join(thread.text.split())
-    # A thread written by a model names its people in the text.
+    # A thread written by a model names its people in the text, and one whose people aren't known says who speaks.
     named = thread.who in words and thread.whom in words
-    said = f"{thread.kind}: “{words}”" if named else f"{thread.kind} · {_between(thread)}: “{words}”"
+    quoted = words if words.endswith("”") else f"“{words}”"
+    said = f"{thread.kind}: {quoted}" if named else f"{thread.kind} · {_between(thread)}: {quoted}"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 

@@ -185,11 +185,11 @@ def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind
         teller = Storyteller()
         await session.append(teller.tell(["chats", "chats", *pieces]))
         working = asyncio.create_task(worked(memory))
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             while not model.running:
                 await asyncio.sleep(0.001)
         asked = len(model.prompts)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(5):
             before = await session.context(budget, preset=TINY_STORY)
             await session.append(teller.tell(more))
             after = await session.context(budget, preset=TINY_STORY)
@@ -219,7 +219,7 @@ def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, 
         ids = (await session.append(Storyteller(1).tell(["chats", "chats", "chats"]))).ids
         model.waits = asyncio.Event()
         working = asyncio.create_task(worked(memory))
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(20):
             while not model.running:
                 await asyncio.sleep(0.001)
             await session.rewind(ids[0] if when == "before" else ids[20])
