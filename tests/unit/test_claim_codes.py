@@ -161,20 +161,6 @@ async def test_a_lesson_is_worded_anew_and_nothing_that_was_observed_is_lost(
 @pytest.mark.parametrize(
     ("named", "category", "code"),
     [
-        ("guard: edit: any", "failure", "guard: edit any"),
-        ("guard: check: its program was never tried", "failure", "guard: check program=new"),
-        ("guard: `go test` passed last, a few changed since", "failure", "guard: `go test` program=passed,since-few"),
-        (
-            "guard: `a` failed once, nothing changed since, aimed elsewhere",
-            "failure",
-            "guard: `a` program=failed-1,unchanged aim=aim-elsewhere",
-        ),
-        (
-            "guard: edit: file that no longer counts as read, text unknown, as with one before",
-            "failure",
-            "guard: edit ground=file:forgotten,text-unknown-before",
-        ),
-        ("guard: read: the same folder again", "failure", "guard: read gist=is-again"),
         ("told: t_abc", "procedural", "model: t_abc"),
         ("tool ⇒ error → -a for -b", "procedural", "tool ⇒ error → swap:-b:-a"),
         ("run it after a break", "failure", "run it after a break"),

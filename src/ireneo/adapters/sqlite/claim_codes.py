@@ -6,100 +6,11 @@ All of it is as it was when it was written, whatever the codes and their words h
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import msgspec
 
 from ireneo.adapters.sql.database import Bindings, Database, with_checksum, write_json
 
-_GUARD = "guard: "
-_PHRASES: Mapping[str, str] = {
-    "was never tried": "new",
-    "passed last": "passed",
-    "failed once": "failed-1",
-    "failed a few times": "failed-few",
-    "failed many times": "failed-many",
-    "failed last": "failed-last",
-    "none changed since": "since-0",
-    "one changed since": "since-1",
-    "a few changed since": "since-few",
-    "many changed since": "since-many",
-    "nothing changed since": "unchanged",
-    "what it named was changed since": "changed-named",
-    "something else was changed since": "changed-other",
-    "the same call": "aim-same",
-    "aimed at what failed": "aim-failed",
-    "aimed elsewhere": "aim-elsewhere",
-    "aimed as before": "aim-before",
-    "a wrong option": "option",
-    "something not installed": "not-installed",
-    "something not there": "not-there",
-    "code that does not build": "not-built",
-    "a refusal": "refused",
-    "a time limit": "time-limit",
-    "a test": "test",
-    "another error": "other",
-    "once": "once",
-    "the same error again": "again",
-    "each time otherwise": "otherwise",
-    "none failed just before": "fell-0",
-    "one failed just before": "fell-1",
-    "a few failed just before": "fell-few",
-    "many failed just before": "fell-many",
-    "the same program": "same-program",
-    "first check": "check-first",
-    "the last check failed": "check-failed",
-    "the last check passed": "check-passed",
-    "none changed": "made-0",
-    "one changed": "made-1",
-    "a few changed": "made-few",
-    "many changed": "made-many",
-    "no file": "no-file",
-    "without an ending": "no-ending",
-    "in the same folder again": "folder-again",
-    "in another folder": "folder-other",
-    "its text stays the same": "text-same",
-    "just being read": "text-being-read",
-    "text unknown": "text-unknown",
-    "its text is not there": "text-absent",
-    "its text is not in what was seen": "text-unseen",
-    "its text is there more than once": "text-twice",
-    "its text is there": "text-there",
-    "first run": "first-run",
-    "rewritten": "rewritten",
-    "the same": "as-it-was",
-    "pattern unknown": "pattern-unknown",
-    "pattern seen there": "pattern-seen",
-    "pattern is not there": "pattern-absent",
-    "pattern short": "pattern-short",
-    "pattern long": "pattern-long",
-}
-_STANDINGS: Mapping[str, str] = {
-    "none": "none",
-    "missing": "missing",
-    "that no longer counts as read": "forgotten",
-    "changed by another": "disturbed",
-    "written": "written",
-    "written in the same call": "written-now",
-    "read": "read",
-    "folder": "folder",
-    "named": "named",
-    "known by name only": "name-only",
-    "guessed in a known folder": "guessed-near",
-    "guessed": "guessed",
-}
-_GISTS: Mapping[str, str] = {
-    "is not there": "is-absent",
-    "is there more than once": "is-twice",
-    "is not in what was seen": "is-unseen",
-    "no longer counts as read": "is-forgotten",
-    "text unknown": "is-unknown",
-    "guessed": "is-guessed",
-    "known by name only": "is-name-only",
-    "missing": "is-missing",
-    "the same folder again": "is-again",
-    "nothing against it": "is-fine",
-}
 _OF_KIND = {"semantic": "factual", "procedural": "procedural", "failure": "failure"}
 _RECORD = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _OBSERVATION = (
@@ -110,7 +21,6 @@ _LESSON = (
     *("unreflected", "stale", "cue", "record", "checksum"),
 )
 """The columns that are read, in their order."""
-_STATES = {"not tried in this session": "untried", "failed last in this session": "failing"}
 _FAULTS = {
     "any error": "<any>",
     "found nothing": "<nothing>",
@@ -156,8 +66,6 @@ def _rename(database: Database, table: str, query: str, row: Bindings, category:
 
 def claim_code(cue: str, category: str) -> str:
     """The code of a claim by the name that it had; a name that no rule made stays as it is."""
-    if cue.startswith(_GUARD):
-        return f"{_GUARD}{situation_code(cue.removeprefix(_GUARD))}"
     if cue.startswith("told: "):
         return f"model: {cue.removeprefix('told: ')}"
     if " ⇒ " in cue:
@@ -165,52 +73,6 @@ def claim_code(cue: str, category: str) -> str:
     if category == "procedural" and " after " in cue:
         return cue.replace(" after ", " <after> ", 1)
     return _fact(cue) if category == "factual" else cue
-
-
-def situation_code(cue: str) -> str:
-    """The code of a situation that the guard knows by a name."""
-    end = cue.rindex("`") + 1 if cue.startswith("`") else re.match(r"\w*", cue).end()  # type: ignore[union-attr]
-    subject, rest = cue[:end], cue[end:].removeprefix(":").removeprefix(" ")
-    return f"{subject} {_situation(rest)}"
-
-
-def _situation(said: str) -> str:
-    if said == "any":
-        return "any"
-    if said in _STATES:
-        return f"state={_STATES[said]}"
-    if said in _GISTS:
-        return f"gist={_GISTS[said]}"
-    for who, name in (("it failed for ", "action-cause"), ("its program failed for ", "program-cause")):
-        if said.startswith(who):
-            return f"{name}={_codes(said.removeprefix(who))}"
-    if said.startswith("exactly this "):
-        return f"exact={_codes(said.removeprefix('exactly this '))}"
-    if " failed just before" in said:
-        return f"before={_codes(said)}"
-    first, both, second = said.partition("; ")
-    if both:
-        name, first = ("action", first.removeprefix("it ")) if first.startswith("it ") else ("check", first)
-        return f"{name}={_codes(first)} program={_codes(second.removeprefix('its program '))}"
-    said = said.removeprefix("its program ")
-    past, _, aim = said.rpartition(", ")
-    if _PHRASES.get(aim, "").startswith("aim-"):
-        return f"program={_codes(past)} aim={_codes(aim)}"
-    if said.startswith(("was never tried", "passed last, ", "failed ")):
-        return f"program={_codes(said)}"
-    return f"ground={_codes(said)}"
-
-
-def _codes(said: str) -> str:
-    before = ", as with one before"
-    return ",".join(map(_code, said.removesuffix(before).split(", "))) + ("-before" if said.endswith(before) else "")
-
-
-def _code(said: str) -> str:
-    what, _, standing = said.partition(" ")
-    if what in ("file", "script", "paths"):
-        return f"{what}:{_STANDINGS[standing]}"
-    return _PHRASES[said]
 
 
 def _failure(cue: str) -> str:
