@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
+from ireneo.engine.arguments import checked
 from ireneo.engine.encode import (
     AnthropicContext,
     Context,
@@ -52,6 +53,7 @@ def compact(
 def compact(
     messages: object, budget: int, *, to: FormatName | None = None, **options: Unpack[CompactOptions]
 ) -> Context: ...
+@checked
 def compact(
     messages: object,
     budget: int,

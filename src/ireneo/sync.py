@@ -43,7 +43,7 @@ from ireneo.engine import scratchpad as engine_scratchpad
 from ireneo.engine import session as engine_session
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext
 from ireneo.engine.session import ContextSettings
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, StoreError
 from ireneo.formats.chat.format import FormatName
 from ireneo.log.tree import MAIN, SessionKey
 
@@ -100,7 +100,7 @@ class _Portal:
             self._loop.call_soon_threadsafe(start)
         except RuntimeError:
             coroutine.close()
-            raise BadInput("This memory was closed; open it again.") from None
+            raise StoreError("The memory is closed; open it again.") from None
         try:
             while not isinstance(event := _next(events), asyncio.Task):
                 if on_progress is not None:
@@ -114,7 +114,7 @@ class _Portal:
         try:
             return tasks[0].result()
         except asyncio.CancelledError:
-            raise BadInput("This memory was closed during the call; open it again.") from None
+            raise StoreError("The memory was closed during the call; open it again.") from None
 
 
 def _next(events: SimpleQueue[object]) -> object:
@@ -374,7 +374,7 @@ class Memory(_Twin[engine_memory.Memory]):
         return self._twin.count(text)
 
     def close(self) -> None:
-        """Close the store; calls in other threads raise BadInput."""
+        """Close the store; calls in other threads raise StoreError."""
         self._portal.close()
 
     def __enter__(self) -> Memory:

@@ -15,6 +15,7 @@ from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
+from ireneo.engine.arguments import checked
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ireneo.ports.store import Migrated
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
-
-
 P = ParamSpec("P")
 
 
@@ -63,6 +62,7 @@ def _entered(opening: Callable[P, AbstractAsyncContextManager[Memory]]) -> Calla
 
 @_entered
 @asynccontextmanager
+@checked
 async def open(
     url: str | PathLike[str] = "memory.db",
     *,

@@ -140,7 +140,7 @@ async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: st
         for wrong, sentence in (
             ({}, "There is nothing to change"),
             ({"at": MAY}, "There is nothing to change"),
-            ({"labels": "loud"}, r"`labels` must be a list of words; give \['loud'\]"),
+            ({"labels": "loud"}, "`labels` is 'loud'; give a list, each a string"),
             ({"labels": [" "]}, "A label is empty"),
             ({"text": "  "}, "is empty"),
             ({"project": "/tmp"}, "names no project"),
@@ -211,7 +211,7 @@ async def test_deleting_forgets_and_offers_the_source(store: str) -> None:
         assert len(await memory.memories()) == 1, "where one is not there, none goes"
         assert (await memory.delete([rex.id], source=True)).sources == ()
         assert not await memory.recall("What is the dog called, Rex?")
-        with pytest.raises(BadInput, match="as a list of their ids"):
+        with pytest.raises(BadInput, match="give a list, each a string"):
             await memory.delete(rex.id)  # type: ignore[arg-type]
 
 

@@ -299,10 +299,10 @@ async def test_half_a_surrogate_is_told_wherever_it_is_given(tmp_path: Path) -> 
         ({"text": "x", "budget": 0}, "budget of 0"),
         ({"text": "x", "at": datetime(2026, 1, 1)}, "no zone"),
         ({"text": "x" * 30_000}, "20,000 characters"),
-        ({"text": None}, "question is NoneType"),
+        ({"text": None}, "`text` is None"),
         ({"text": "x", "limit": 2.5}, "`limit` is 2.5"),
         ({"text": "x", "budget": "9"}, "`budget` is '9'"),
-        ({"text": "x", "at": "2026-01-01"}, "`at` is str"),
+        ({"text": "x", "at": "2026-01-01"}, "`at` is '2026-01-01'"),
     ],
 )
 @waited

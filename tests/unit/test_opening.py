@@ -124,7 +124,7 @@ def test_what_is_not_there_is_said_and_a_memory_is_told_from_a_message(store: st
         fact = (await memory.remember("Anna lives in Porto.")).record.id
         with pytest.raises(MessageNotFound, match="is a memory, and no message of session talk"):
             await session.expand(fact)
-        for name in ("", "m_nothing", "p_nothing", "nobody"):
+        for name in ("m_nothing", "p_nothing", "nobody"):
             with pytest.raises(NotFound, match=r"There is nothing called .* in space 'default'"):
                 await memory.lookup(name)
         with pytest.raises(SummaryNotFound):

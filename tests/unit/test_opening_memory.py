@@ -27,5 +27,5 @@ def test_a_session_has_a_name(name: str) -> None:
         async with ireneo.open(":memory:") as memory:
             await memory.session(name)
 
-    with pytest.raises(ireneo.BadInput, match="id is empty"):
+    with pytest.raises(ireneo.BadInput, match="`id` is empty"):
         asyncio.run(asked())

@@ -21,7 +21,7 @@ import pytest
 
 import ireneo
 import ireneo.sync
-from ireneo.errors import BadInput, BudgetTooSmall
+from ireneo.errors import BadInput, BudgetTooSmall, StoreError
 
 LOG = (Path(ireneo.__file__).parent / "faces/cli/demo/kestrel-drift.jsonl").read_bytes().splitlines(keepends=True)
 
@@ -128,7 +128,7 @@ def test_a_closed_memory_says_so() -> None:
     session = memory.session("monday")
     memory.close()
     memory.close()
-    with pytest.raises(BadInput, match="was closed"):
+    with pytest.raises(StoreError, match="is closed"):
         session.append("too late")
 
 
@@ -140,7 +140,7 @@ def test_closing_ends_what_another_thread_waits_for() -> None:
         while not memory.sessions():
             time.sleep(0.01)
         memory.close()
-        with pytest.raises(BadInput, match="closed during"):
+        with pytest.raises(StoreError, match="closed during"):
             working.result(timeout=30)
 
 

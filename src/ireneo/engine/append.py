@@ -37,7 +37,7 @@ from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
+Given: TypeAlias = Draft | Mapping[str, object] | str | object
 """A message as a caller has it: a provider's dictionary, a client's answer, a framework's object, a draft, or text."""
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, " · open with m_")
 """Marks of everything that Ireneo writes into a context."""
@@ -148,6 +148,9 @@ def append_given(
     cleaning: Cleaning,
 ) -> tuple[Appended, str | None]:
     """Decode and append what a caller handed in; returns the session's source as well (see `decode_given`)."""
+    if source is None and (info := tx.sessions.get(key)):
+        # Another process may have stored it meanwhile.
+        source = info.source
     drafts, source = decode_given(given, format, source)
     # A framework may join several messages, but drops none.
     shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
@@ -193,7 +196,7 @@ def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
         return None
     found = messages_named(after, tx.log.find(key, [after])) if after else []
     if not found:
-        raise MessageNotFound(f"There is no message {after} in session {key.session}.")
+        raise MessageNotFound(f"There is no message {after or repr(after)} in session {key.session}.")
     return head_of(found[0])
 
 

@@ -81,10 +81,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
             raise BadInput(f"There is no kind {self.kind!r} of memory; take one of {', '.join(KIND_NAMES)}.")
         if self.state is not None and self.state not in (*STATES, "archived", "any"):
             raise BadInput(f"`state` is {self.state!r}; give one of {', '.join(STATES)}, archived or any.")
-        for name, text in (("subject", self.subject), ("label", self.label), ("text", self.text)):
-            if text is not None and not isinstance(text, str):
-                raise BadInput(f"`{name}` is {type(text).__name__}; give a string.")
-        if type(self.limit) is not int or not 1 <= self.limit <= MOST_RESULTS:
+        if not 1 <= self.limit <= MOST_RESULTS:
             raise BadInput(f"`limit` is {self.limit!r}; give a whole number from 1 to {MOST_RESULTS:,}.")
 
     def wants(self, record: Record) -> bool:
@@ -177,6 +174,8 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
 
     Raises MemoryNotFound, and BadInput if there are no changes or `origin` may not change it.
     """
+    if edit.text is not None and not edit.text.strip():
+        raise BadInput("The new text is empty; say what the memory is to say, or `delete` it.")
     if edit == MemoryEdit() or (edit.at is not None and not edit.said):
         raise BadInput("There is nothing to change; give words, a slot, labels, a project, or whether it is pinned.")
     edit, now = _checked(resources, edit), resources.clock.now()
@@ -383,7 +382,7 @@ async def delete(
 
     Raises MemoryNotFound with nothing erased where one is not there, and BadInput where `origin` may not change one.
     """
-    if isinstance(ids, str) or not ids:
+    if not ids:
         raise BadInput("Name the memories that are to be deleted, as a list of their ids.")
 
     def look(tx: Transaction) -> Deleted:

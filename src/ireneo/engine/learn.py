@@ -26,7 +26,7 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import session_project
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
-from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
+from ireneo.errors import ModelError, NotFound, SessionNotFound
 from ireneo.lessons.lessons import (
     applies,
     best_worded,
@@ -78,8 +78,6 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
 
     Raises SessionNotFound for a named one that does not exist.
     """
-    if isinstance(sessions, str):
-        raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
     chosen = None if sessions is None else set(sessions)
     out: list[DueRun] = []
     found = tx.sessions.list(space) if chosen is None else [tx.sessions.get(SessionKey(space, each)) for each in chosen]

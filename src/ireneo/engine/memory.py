@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
+from ireneo.engine.arguments import checked_methods
 from ireneo.engine.brief import BUDGET, BriefCue
 from ireneo.engine.check import check, keep_traps, so_far_in_log
 from ireneo.engine.doctor import Finding, examine
@@ -89,6 +90,7 @@ from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
 
 
+@checked_methods
 class Memory:
     """The sessions, memories and lessons of one space, as returned by `ireneo.open`.
 
@@ -125,8 +127,6 @@ class Memory:
         Raises BadInput for an empty id and if the session belongs to another project, and with `must_exist`
         SessionNotFound if it or the branch was not created yet.
         """
-        if not id.strip():
-            raise BadInput("The session's id is empty; give it one.")
         named = stated_project(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
         info = await self._store.read(lambda tx: tx.sessions.get(key))

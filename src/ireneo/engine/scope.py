@@ -58,9 +58,6 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Raise BadInput for invalid limits."""
-        for name, text in (("session", self.session), ("branch", self.branch), ("viewpoint", self.viewpoint)):
-            if text is not None and not isinstance(text, str):
-                raise BadInput(f"`{name}` is {text!r}; give a name.")
         if self.branch is not None and self.session is None:
             raise BadInput(f"`branch` is {self.branch!r}, and no session is named; a branch is one of a session's.")
 
@@ -84,7 +81,6 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raise BadInput for an invalid question."""
         super().__post_init__()
-        _check_types(self)
         if not self.text.strip():
             raise BadInput("There is nothing to look for: the question is empty.")
         if len(self.text) > MOST_CHARACTERS:
@@ -97,16 +93,6 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
             raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
         if self.at is not None and self.at.utcoffset() is None:
             raise BadInput(f"The time {self.at.isoformat()} has no zone; give one, such as UTC.")
-
-
-def _check_types(asked: RecallQuery) -> None:
-    if not isinstance(asked.text, str):
-        raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
-    for name, number in (("limit", asked.limit), ("budget", asked.budget)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            raise BadInput(f"`{name}` is {number!r}; give a whole number.")
-    if asked.at is not None and not isinstance(asked.at, datetime):
-        raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")
 
 
 FALLEN = "What it was drawn from no longer holds as it was told."
@@ -683,8 +669,6 @@ def project_asked(given: str | None) -> str | None:
     """The project meant by its name or a directory of it; None for no limit, "" for what belongs to none."""
     if given is None:
         return None
-    if not isinstance(given, str):
-        raise BadInput(f"`project` is {type(given).__name__}; give its name, or a directory of it.")
     return project_named(given)
 
 

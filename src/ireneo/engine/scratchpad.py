@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from ireneo.engine.arguments import checked_methods
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import is_open, open_projects, place_all
@@ -16,6 +17,7 @@ from ireneo.memories.scratchpad import Pad, PlanStep, checked_pad, checked_task,
 from ireneo.ports.store import Transaction
 
 
+@checked_methods
 class Scratchpad:
     """The working state of one task, shared by all sessions and processes that work on it; see `Memory.scratchpad`."""
 
@@ -47,9 +49,6 @@ class Scratchpad:
         Raises BadInput, with the old content kept, if it exceeds its cap of 300 tokens (saying by how much, and what is
         largest) and if nothing is given.
         """
-        for name, given in (("plan", plan), ("facts", facts), ("questions", questions)):
-            if isinstance(given, str):
-                raise BadInput(f"`{name}` is one text; give a list of them, if only of one.")
         pad = Pad(
             task=self.task,
             goal=goal,

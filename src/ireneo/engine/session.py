@@ -18,6 +18,7 @@ from ireneo.engine import notes as own_notes
 from ireneo.engine import tree as trees
 from ireneo.engine.annotations import Pin, StoryThread
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
+from ireneo.engine.arguments import checked_methods
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects
@@ -55,6 +56,7 @@ class ContextSettings(TypedDict, total=False):
     thinking: ThinkingRule | None
 
 
+@checked_methods
 class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`.
 
@@ -134,8 +136,7 @@ class Session:
         if such a list doesn't agree with the branch. With `as_said` nothing is recognised, for callers who were never
         given a context: every message is stored as what somebody said.
         """
-        source = await self._read_source()
-        # Decoded within the transaction, so in its thread and in the order of the calls.
+        # All within one transaction, so in its thread and in the order of the calls.
         appended, self._source = await self._store.write(
             append_given,
             self.key,
@@ -143,7 +144,7 @@ class Session:
             messages,
             self._count,
             format=format,
-            source=source,
+            source=self._source,
             place=GivenPlace(after=after, shown=self._shown, as_said=as_said),
             project=self._project,
             now=self._resources.clock.now(),

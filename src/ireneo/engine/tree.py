@@ -122,7 +122,8 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
     found = messages_named(name, tx.log.find(key, [name])) if name else []
     if not found:
         raise MessageNotFound(
-            f"There is no message {name} in session {key.session}; a context shows the ids of its messages."
+            f"There is no message {name or repr(name)} in session {key.session}; "
+            "a context shows the ids of its messages."
         )
     head = tx.log.head(key, branch)
     for message in reversed(found):

@@ -423,7 +423,7 @@ NESTED = (
     "A transaction of the store is open here already; return from its function before you open another: as many such "
     "as there are connections would wait for each other for ever."
 )
-CLOSED = "The store is closed; open it again."
+CLOSED = "The memory is closed; open it again."
 LAZY = (
     "A transaction's function returns what it read, and not {0}, which would run when the transaction is over; give a "
     "plain function, and await outside of it."
@@ -532,7 +532,7 @@ class Pool(Generic[C]):
     def _work(self, work: Callable[[C, Cancellation], T], cancellation: Cancellation) -> T:
         with self._lock:
             if self._closed:
-                raise StoreError("The store was closed while this was waiting for it.")
+                raise StoreError("The memory was closed during the call; open it again.")
             # The most recently used one, so that connections beyond the need are never opened.
             connection = self._idle.pop()
         try:

@@ -232,7 +232,7 @@ async def open_sqlite(
     NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError if the file can't be opened.
     """
     if str(path) in ("", ":memory:"):
-        raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
+        raise BadInput("A SQLite store needs a file; `ireneo.open(':memory:')` has one in memory.")
     place = Path(path).absolute()
     check_place(place)
     writer = Connection(place, busy_seconds, partial(prepare_writer, path=place, durability=durability))

@@ -1,0 +1,157 @@
+"""What callers hand in: the types of all arguments, checked at the public methods by what their annotations say."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from functools import cache, wraps
+from inspect import Parameter, Signature, iscoroutinefunction, signature
+from os import PathLike
+from types import FunctionType, NoneType, UnionType
+from typing import (
+    Any,
+    BinaryIO,
+    Literal,
+    NewType,
+    ParamSpec,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from ireneo.errors import BadInput
+
+C = TypeVar("C", bound=type)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MOST_SHOWN = 40
+"""The longest value, in characters, that an error repeats."""
+_OPEN: tuple[object, ...] = (BinaryIO,)
+_CALLED: Mapping[object, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    datetime: "a datetime with a zone",
+    PathLike: "a path",
+    Callable: "a function",
+    BinaryIO: "an open file",
+    NoneType: "None",
+}
+
+
+def checked_methods(owner: C) -> C:
+    """Decorate a class: each of its public methods checks its arguments, as `checked` says."""
+    for name, method in list(vars(owner).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(owner, name, checked(method))
+    return owner
+
+
+def checked(verb: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty `id` or `space`.
+
+    An annotation that can't be resolved, of a type that is imported for annotations alone, or that is a protocol,
+    accepts anything.
+    """
+    if iscoroutinefunction(verb):
+
+        @wraps(verb)
+        async def waiting(*given: P.args, **named: P.kwargs) -> object:
+            _check(verb, given, named)
+            return await verb(*given, **named)
+
+        return cast("Callable[P, R]", waiting)
+
+    @wraps(verb)
+    def call(*given: P.args, **named: P.kwargs) -> R:
+        _check(verb, given, named)
+        return verb(*given, **named)
+
+    return call
+
+
+def _check(verb: Callable[..., object], given: tuple[object, ...], named: Mapping[str, object]) -> None:
+    accepts, hints = _accepted(verb)
+    try:
+        arguments = accepts.bind(*given, **named).arguments
+    except TypeError:
+        # The call itself raises it, with the method's name.
+        return
+    for name, value in arguments.items():
+        hint = hints.get(name, Any)
+        several = accepts.parameters[name].kind is Parameter.VAR_POSITIONAL
+        for each in value if several else (value,):
+            if said := _misfit(each, hint):
+                raise BadInput(f"`{name}` {said}; give {_called(hint)}.")
+        if name in ("id", "space") and isinstance(value, str) and not value.strip():
+            raise BadInput(f"`{name}` is empty; give one.")
+
+
+@cache
+def _accepted(verb: Callable[..., object]) -> tuple[Signature, Mapping[str, Any]]:
+    """The parameters of a function, and the types that they accept."""
+    accepts = signature(verb)
+    hints = get_type_hints(verb, localns=_ModuleNames(verb.__globals__))
+    checks = (each.name for each in accepts.parameters.values() if each.kind is not Parameter.VAR_KEYWORD)
+    return accepts, {name: hints[name] for name in checks if name in hints}
+
+
+class _ModuleNames(dict[str, Any]):
+    """The names of a module; one that it imports for annotations alone is any type."""
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 (whatever is called so)
+        return getattr(builtins, name, Any)
+
+
+def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
+    """What is wrong with a value, after its name; empty where it fits."""
+    origin, inner = get_origin(hint), get_args(hint)
+    fits = True
+    if origin in (Union, UnionType):
+        said = ""
+        for each in inner:
+            if not (found := _misfit(value, each)):
+                return ""
+            # What a list holds says more than that it is a list.
+            said = found if found.startswith("holds") else said or found
+        return said
+    if isinstance(hint, NewType):
+        return _misfit(value, hint.__supertype__)
+    if origin is Literal:
+        fits = isinstance(value, str)
+    elif isinstance(origin, type):
+        # A string is a sequence of strings, and is never meant as one.
+        listed = issubclass(origin, Iterable) and not issubclass(origin, Mapping | tuple)
+        fits = isinstance(value, origin) and not (listed and isinstance(value, str | bytes))
+        if fits and listed and isinstance(value, Collection):
+            return next((f"holds {said[3:]}" for each in value if (said := _misfit(each, inner[0]))), "")
+    elif hint in (int, float):
+        fits = isinstance(value, int | hint) and not isinstance(value, bool)
+    elif hint in _OPEN:
+        fits = hasattr(value, "read")
+    elif isinstance(hint, type) and hint.__module__ != "typing" and not getattr(hint, "_is_protocol", False):
+        fits = isinstance(value, hint)
+    plain = value is None or isinstance(value, int | float | str)
+    return "" if fits else f"is {shown if plain and len(shown := repr(value)) <= MOST_SHOWN else type(value).__name__}"
+
+
+def _called(hint: Any) -> str:  # noqa: ANN401 (any annotation)
+    """An annotation in words."""
+    inner = [each for each in get_args(hint) if each is not NoneType]
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(dict.fromkeys(map(_called, inner)))
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, inner))
+    if isinstance(hint, NewType):
+        return _called(hint.__supertype__)
+    if isinstance(origin := get_origin(hint), type):
+        if not issubclass(origin, Iterable):
+            return _CALLED.get(origin, f"a {origin.__name__}")
+        return "a mapping" if issubclass(origin, Mapping) else f"a list, each {_called(inner[0])}"
+    return _CALLED.get(hint, f"a {getattr(hint, '__name__', 'value')}")

@@ -1,0 +1,108 @@
+"""Arguments of a wrong type, and empty names, are refused in a sentence, the same by both faces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.waiting import waited
+
+import ireneo
+from ireneo.errors import BadInput, StoreError
+
+Asking = Callable[[Any, Any], Awaitable[object]]
+
+
+@pytest.mark.parametrize(
+    ("asking", "sentence"),
+    [
+        (lambda memory, session: memory.session(None), "`id` is None; give a string."),
+        (lambda memory, session: memory.session(5), "`id` is 5; give a string."),
+        (lambda memory, session: memory.session(" "), "`id` is empty; give one."),
+        (lambda memory, session: session.expand(None), "`id` is None; give a string."),
+        (lambda memory, session: session.expand(""), "`id` is empty; give one."),
+        (lambda memory, session: session.rewind(""), "There is no message '' in session talk"),
+        (lambda memory, session: session.context(True), "`budget` is True; give a whole number."),
+        (lambda memory, session: session.fork("side", at=3), "`at` is 3; give a string."),
+        (lambda memory, session: memory.check("Bash", None), "`arguments` is None; give a mapping or a string."),
+        (
+            lambda memory, session: memory.import_memories(["x.md"]),
+            "`files` holds 'x.md'; give a list, each",
+        ),
+        (lambda memory, session: memory.import_file(5), "`files` is 5; give a string or a path or an open file."),
+        (lambda memory, session: memory.get("m_abcdefg"), "`ids` is 'm_abcdefg'; give a list, each a string."),
+        (lambda memory, session: memory.get([5]), "`ids` holds 5; give a list, each a string."),
+        (lambda memory, session: memory.forget(subject="x", preview="no"), "`preview` is 'no'; give True or False."),
+        (lambda memory, session: memory.recall("x", at="2026-01-01"), "give a datetime with a zone."),
+        (lambda memory, session: memory.work(on_progress=3), "`on_progress` is 3; give a function."),
+        (lambda memory, session: memory.scratchpad("talk").write(plan="all"), "`plan` is 'all'; give a list"),
+    ],
+)
+@waited
+async def test_what_is_of_a_wrong_type_is_refused_in_a_sentence(asking: Asking, sentence: str) -> None:
+    async with ireneo.open(":memory:") as memory:
+        with pytest.raises(BadInput) as refused:
+            await asking(memory, await memory.session("talk"))
+        assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "settings", "sentence"),
+    [
+        (None, {}, "`url` is None; give a string or a path."),
+        ("", {}, "':memory:' for a temporary one"),
+        ("mysql://here/memory", {}, "'mysql://here/memory' is no database that is known"),
+        (":memory:", {"space": None}, "`space` is None; give a string."),
+        (":memory:", {"space": " "}, "`space` is empty; give one."),
+        (":memory:", {"durability": "x"}, "`durability` is 'x'; give 'full' or 'normal'."),
+        (":memory:", {"limits": 3}, "`limits` is 3; give a Limits."),
+    ],
+)
+def test_a_wrong_setting_is_refused_on_opening_by_both_faces(url: str, settings: dict[str, Any], sentence: str) -> None:
+    async def opened() -> None:
+        async with ireneo.open(url, **settings):
+            pass
+
+    with pytest.raises(BadInput) as refused:
+        asyncio.run(opened())
+    assert sentence in str(refused.value)
+    with pytest.raises(BadInput) as again:
+        ireneo.sync.open(url, **settings)
+    assert str(again.value) == str(refused.value)
+
+
+def test_a_closed_memory_says_so_in_the_same_words_in_both_faces(tmp_path: Path) -> None:
+    async def late() -> None:
+        async with ireneo.open(tmp_path / "memory.db") as memory:
+            pass
+        await memory.sessions()
+
+    with pytest.raises(StoreError) as refused:
+        asyncio.run(late())
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        pass
+    with pytest.raises(StoreError) as again:
+        memory.sessions()
+    assert type(again.value) is type(refused.value)
+    assert str(again.value) == str(refused.value) == "The memory is closed; open it again."
+
+
+@waited
+async def test_messages_appended_at_once_stand_in_the_order_of_the_calls() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        said = [f"This is message {number}." for number in range(20)]
+        await asyncio.gather(*map(session.append, said))
+        assert [message.text for message in await session.messages()] == said
+
+
+@waited
+async def test_a_memory_is_not_emptied_by_an_update() -> None:
+    async with ireneo.open(":memory:") as memory:
+        known = (await memory.remember("The user likes tea.")).record
+        with pytest.raises(BadInput, match="The new text is empty"):
+            await memory.update(known.id, text="")
+        assert list(await memory.get([known.id])) == [known]
