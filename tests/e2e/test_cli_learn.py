@@ -16,7 +16,7 @@ from typing import TypedDict
 import pytest
 from msgspec.structs import replace
 from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
-from tests.e2e.test_cli_command import run, spawn
+from tests.e2e.test_cli_command import run
 
 import ireneo
 from ireneo.faces.cli.screens.lists import show_lessons
@@ -295,7 +295,7 @@ def _read(terminal: int) -> Iterator[str]:
 
 
 def test_without_a_terminal_nothing_is_drawn(tmp_path: Path) -> None:
-    done = spawn("learn", runs_in(tmp_path / "logs"), "--db", tmp_path / "memory.db")
+    done = run("learn", runs_in(tmp_path / "logs"), "--db", tmp_path / "memory.db")
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
 

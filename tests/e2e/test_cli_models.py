@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.e2e import loopback
 from tests.e2e.loopback import Answer, LoopbackModel, Script, always
-from tests.e2e.test_cli_command import AGENT, Done, answer, run, spawn
+from tests.e2e.test_cli_command import AGENT, Done, answer, run
 from tests.e2e.test_cli_screens import watched
 
 import ireneo
@@ -75,7 +75,7 @@ def silent(done: Done, server: LoopbackModel | None = None) -> Done:
 
 def test_a_model_writes_what_a_context_shows(folder: Path) -> None:
     with LoopbackModel("openai", script(NOTES)) as server:
-        done = silent(spawn(*asking(server), cwd=folder), server)
+        done = silent(run(*asking(server), cwd=folder), server)
         assert len(server.asked) == DUE
         assert done.stderr == ""
         assert done.stdout.count(" written") == DUE + 1
@@ -149,7 +149,7 @@ def test_a_server_that_is_not_there(folder: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         named = ("summarise", "7c1e", "-b", BUDGET, "-m", "ollama:tiny", "--base-url", url, "--timeout", 2)
-        done = silent(spawn(*named, cwd=folder, ends=1))
+        done = silent(run(*named, cwd=folder, ends=1))
     assert done.stderr.startswith("warning: ollama:tiny")
     assert done.stderr.count("\n") == 1
     assert f"{DUE} text: 1 failed" in done.stdout

@@ -62,7 +62,7 @@ def test_what_was_imported_with_its_secrets_stays_one_session_until_the_doctor_t
 
 def test_the_doctor_tells_as_json_how_many_stand_where(log: Path, tmp_path: Path) -> None:
     run("import", log, "--keep-secrets", "--format", "chat", cwd=tmp_path)
-    told = json.loads(spawn("doctor", "--secrets", "--json", cwd=tmp_path, ends=1).stdout)
+    told = json.loads(run("doctor", "--secrets", "--json", cwd=tmp_path, ends=1).stdout)
     kinds = {"github-token": 1, "password": 1, "private-key": 1}
     assert told["secrets"] == [{"where": "messages", "session": "talk", "things": 4, "kinds": kinds}]
     assert told["sound"] is False

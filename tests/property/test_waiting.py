@@ -93,14 +93,14 @@ def test_every_verb_does_with_one_connection_to_read(store: str, furnished: Path
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_sixteen_that_work_at_once_end(store: str, furnished: Path, tmp_path: Path) -> None:
+def test_eight_that_work_at_once_end(store: str, furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         recalled: list[asyncio.Task[object]] = []
 
         def ask(_: object) -> None:
             recalled.append(asyncio.create_task(memory.recall("Fairhaven")))
 
-        await asyncio.gather(*(memory.work(until_idle=True, on_progress=ask) for _ in range(16)))
+        await asyncio.gather(*(memory.work(until_idle=True, on_progress=ask) for _ in range(8)))
         await asyncio.gather(*recalled)
 
     with_all(store, furnished, tmp_path, work)
@@ -116,7 +116,7 @@ def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: P
             begun.append(asyncio.create_task(memory.remember(f"Something was told for the {len(begun)}th time.")))
 
         run, story = await memory.session(RUN), await memory.session(STORY)
-        exports = [memory.export_memories(on_progress=tell) for _ in range(8)]
+        exports = [memory.export_memories(on_progress=tell) for _ in range(4)]
         others = [
             memory.work(until_idle=True, on_progress=tell),
             memory.embed(on_progress=tell),
@@ -126,7 +126,7 @@ def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: P
         ]
         exported, _ = await asyncio.gather(asyncio.gather(*exports), asyncio.gather(*others))
         assert min(map(len, exported)) >= 4
-        assert len(begun) >= 2 * 8 * 4
+        assert len(begun) >= 2 * 4 * 4
         await asyncio.gather(*begun)
 
     with_all(store, furnished, tmp_path, work)
