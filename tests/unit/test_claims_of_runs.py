@@ -416,3 +416,8 @@ def test_what_a_tool_for_files_demands_is_told_where_most_runs_dont_learn_it() -
     runs = [a_run(drafts, session=f"run{number}") for number in range(20)]
     assert told(*runs) == ["`Edit` refuses: “The OLD section must exactly match the lines of the file.”"]
     assert told(*runs[:19]) == []
+
+
+def test_a_task_that_every_project_of_its_kind_has_is_no_fact() -> None:
+    assert not [cue for cue in observations(a_run(run("npm run build", "ok"))) if "<command" in cue]
+    assert [cue for cue in observations(a_run(run("npm run test:rows", "ok"))) if "<command" in cue]

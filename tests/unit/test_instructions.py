@@ -226,4 +226,4 @@ def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> 
 
 @pytest.mark.parametrize("cue", ["<asked> tests", "<refused> ledger sync"])
 def test_what_users_ask_for_and_refuse_again_and_again_is_a_rule(cue: str) -> None:
-    assert section_of(replace(a_lesson("Add tests with the change, unasked."), cue=cue)) == "Rules"
+    assert section_of(replace(a_lesson("Add tests with the change."), cue=cue)) == "Rules"

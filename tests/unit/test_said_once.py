@@ -58,6 +58,9 @@ def test_what_reaches_beyond_its_task(words: str) -> None:
         "do not squash anything, look at the charts I sent",
         "Don't deploy anything, just tell me what the bell says.",
         "Bitte nichts ändern, lies die Seekarten.",
+        "I never asked for a page with berths.",
+        "After you finish the berths let me know if charts are possible.",
+        "Use parts for the berths, do not mix it into current files.",
     ],
 )
 def test_what_is_of_its_task(words: str) -> None:
@@ -100,6 +103,8 @@ def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
         "No package found.",
         "I use docker to build this",
         "Test it locally as much as possible.",
+        "I'd like to build the berth list as fast as possible, with as much help as possible.",
+        "Note: Using Redis for the berths",
         "The pilot handbook is at ../harbour-docs if you need it.",
     ],
 )

@@ -147,6 +147,8 @@ _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codege
 """A script of the project that is named after what it does."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
+_ANYWHERE = lazy_re(r"(?:npm|npm run|pnpm|pnpm run|yarn|yarn run) (?:build|test|lint|format)")
+"""Tasks that projects of their kind have anyway."""
 _THROUGH = lazy_re(r"^(?:uv|poetry|pipenv|pdm|hatch|rye) run\b")
 """What starts a program in the environment of the project."""
 _IN_ONE = lazy_re(r"^(?:(?:conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b")
@@ -324,6 +326,7 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
             own = shown if _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1]) else ""
         else:
             own = shown if any(how.search(shown) for how in (_OF_A_PROJECT, _THROUGH, _IN_ONE)) else ""
+            own = "" if _ANYWHERE.fullmatch(shown) else own
         if own:
             used.setdefault((serves, own), []).append(each)
     for (serves, shown), group in used.items():

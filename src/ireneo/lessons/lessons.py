@@ -168,7 +168,7 @@ MANY = 20
 """Runs in which a tool for files has to demand the same."""
 INSISTS = 4
 """Times that a user asks for the same until it is a wish for all work, however few the runs."""
-TYPED_AGAIN = 5
+TYPED_AGAIN = 4
 """Most words of a sentence that somebody types twice in the same way."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
@@ -752,4 +752,8 @@ def _clipped(line: str, text: str) -> str:
     named = [claim.text for claim in claims(text)] or list(runs)
     places = [at for each in named if (at := line.find(each)) >= 0]
     start = max(0, min(places, default=0) - _AROUND)
-    return line[start : start + LONGEST]
+    cut = line[start : start + LONGEST]
+    # A word is quoted whole or not at all, unless there is no other.
+    first = cut.find(" ") + 1 if start and not line[start - 1].isspace() else 0
+    last = cut.rfind(" ") if start + LONGEST < len(line) and not line[start + LONGEST].isspace() else len(cut)
+    return cut[first:last] if first < last else cut
