@@ -185,8 +185,8 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
         is_question = asked and at == len(pieces) - 1
-        if rows.condition.match(piece) and not is_question:
-            # What hangs on a condition is cut off; what was said before it stands.
+        if (rows.condition.match(piece) and not is_question) or rows.unreal.search(piece):
+            # What hangs on a condition or a wish is cut off; what was said before it stands.
             yield _Beside(text="")
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
