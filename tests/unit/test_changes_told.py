@@ -60,6 +60,7 @@ ENDED = (
     ("I'm staying at my sister's because of the leak.", "Home at last, in my own bed."),
     ("I work at Millers as a baker.", "I have a new employer since Monday: Tavistock Mill."),
     ("I work in marketing at Nordica.", "I've changed jobs, and the canteen is better."),
+    ("My boss is Karin.", "My boss is now Petra."),
     ("Ich arbeite bei Siemens.", "Ich hab den Job gewechselt, endlich kürzere Wege."),
     ("My visa is still pending.", "The visa came through, granted yesterday."),
     ("I have a fern in the kitchen.", "The fern didn't survive the winter."),

@@ -231,6 +231,24 @@ def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
     run(work())
 
 
+def test_a_play_of_several_leaves_no_episodes() -> None:
+    async def work() -> None:
+        desk = Desk()
+        desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
+        memory = Memory(desk.means, "mine")
+        session = await memory.session("table")
+        scene = [
+            ("Mara", "I hide the silver key under the third stair."),
+            ("Jonas", "I search the whole harbour for it."),
+        ]
+        lines = [scene[at % 2] for at in range(420)]
+        await session.append([desk.draft("user", Text(text=text, author=author)) for author, text in lines])
+        assert {each.did for each in await progress_of(memory.work, until_idle=True)} == {"caught_up"}
+        assert await desk.all() == []
+
+    run(work())
+
+
 def test_work_remembers_and_looks_back() -> None:
     async def work() -> None:
         desk = Desk()

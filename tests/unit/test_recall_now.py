@@ -9,6 +9,7 @@ import pytest
 from tests.unit.test_engine_recall import opened, said
 from tests.unit.waiting import waited
 
+import ireneo.sync
 from ireneo import Memory
 from ireneo.language.alike import alike
 from ireneo.memories.ranking import moved_up, read_question
@@ -175,3 +176,48 @@ async def test_changes_of_changes_are_put_in_order(tmp_path: Path) -> None:
         )
         found = [each.text for each in await memory.recall("Do we sail this summer with a hip in the choir?")]
         assert len(found) == len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("I live in Porto.", "Actually I moved to Lisbon last week."),
+        ("I moved to Porto.", "I moved to Lisbon yesterday."),
+    ],
+)
+def test_a_change_told_later_holds_though_its_day_is_before_the_last_word(
+    tmp_path: Path, said: tuple[str, str]
+) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        for text in said:
+            session.append([{"role": "user", "content": text}, {"role": "assistant", "content": "Good to know."}])
+        memory.work(until_idle=True)
+        (home,) = [each for each in memory.memories() if each.attribute == "home"]
+        first = memory.recall("Where do I live?")[0]
+    assert home.value == "Lisbon"
+    assert "Lisbon" in first.text
+
+
+def test_what_began_years_ago_does_not_end_what_is_so(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        for text in ("I live in Porto.", "I moved to Lisbon in 2015."):
+            session.append([{"role": "user", "content": text}])
+        memory.work(until_idle=True)
+        homes = [each.value for each in memory.memories() if each.attribute == "home"]
+    assert homes == ["Porto"]
+
+
+def test_what_is_remembered_to_be_over_is_found(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        memory.remember("Anna is vegetarian.")
+        memory.remember("Anna is not vegetarian anymore.")
+        assert [hit.text for hit in memory.recall("Is Anna vegetarian?")] == ["Anna is not vegetarian anymore."]
+
+
+def test_who_is_somebody_s_boss_now_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        memory.remember("My boss is Karin.")
+        memory.remember("My boss is now Petra.")
+        assert [each.value for each in memory.memories()] == ["Petra"]

@@ -231,9 +231,13 @@ def due_intake(
 
 def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
     """Whether a single voice talks with an assistant, there and in all of the session."""
+    return any(message.role == "assistant" for message in path) and _has_one_voice(tx, key, path)
+
+
+def _has_one_voice(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
+    """Whether at most one author speaks, there and in all of the session: a play of several has more."""
     near = {name for message in path for name in voices_in(message.parts)}
-    answered = any(message.role == "assistant" for message in path)
-    return answered and len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
+    return len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
@@ -470,7 +474,8 @@ def drafts_of_leaves(
 ) -> list[list[MemoryDraft]]:
     """The episode of each leaf, if it has one.
 
-    Prose has none: nobody speaks there, with an assistant or a character, and its passages are found as they stand.
+    Only talks with an assistant or a character have some. What is said in a play of several, or told in prose, is no
+    memory of anybody's: its passages are found as they stand.
     """
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
@@ -479,6 +484,7 @@ def drafts_of_leaves(
         path = tx.log.path(key, head.id, leaf.first_position, leaf.last_position) if leaf else ()
         at = next((message.draft.at for message in path if leaf and message.id == leaf.last), None)
         spoken = any(message.role == "assistant" or any(voices_in(message.parts)) for message in path)
+        spoken = spoken and _has_one_voice(tx, key, path)
         episode = leaf_episode(key.session, leaf, at, now) if leaf and spoken else None
         out.append([cleaning.struct(episode)] if episode else [])
     return out

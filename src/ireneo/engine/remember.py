@@ -48,6 +48,8 @@ RARE = 40
 """A word that more memories have does not tell which are meant."""
 NEAREST = 48
 """Memories examined for what a statement ends: those that share its rarest words."""
+_RECENT = timedelta(days=365)
+"""What began longer before something else was told than this is history, and no change of it."""
 USES_KEPT = 10
 """Uses whose time is kept; earlier ones are only counted."""
 
@@ -203,7 +205,7 @@ def settle_said(
     """
     done: list[Remembered] = []
     for told in drafts:
-        draft = _with_project(tx, space, told, judged=False)
+        draft = _behind_what_held(tx, space, _with_project(tx, space, told, judged=False))
         over = _memories_ended(tx, space, draft, near)
         ended = settle_drafts(tx, space, [_evidence_against(each, draft) for each in over])
         ended += settle_drafts(tx, space, [rest for each in over if (rest := _remainder_of(each, draft))])
@@ -225,11 +227,27 @@ def settle_said(
                 first = replace(first, reason=f"It ends {ends}.")
             done += [replace(first, changed=(*first.changed, *gone)), *others]
             if draft.against and (
-                until_next_verb(draft.text) != draft.text or next_statement(draft.text, draft.subject)
+                not draft.messages
+                or until_next_verb(draft.text) != draft.text
+                or next_statement(draft.text, draft.subject)
             ):
-                # One half of the sentence ends something; the other half is news.
+                # One half of the sentence ends something, and the other half is news; what was to be remembered is.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
     return done
+
+
+def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
+    """The draft of a change that is told in a chat, from when it holds: after whatever was told to hold before it.
+
+    "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said after it, is the newer state, although
+    that week was before Porto was told.
+    """
+    if not draft.messages or draft.against or not draft.attribute or holding_of(draft.attribute) != "one":
+        return draft
+    known = tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
+    others = [each for each in known if each.holds and each.value != draft.value]
+    told = max((piece.at for each in others for piece in supporting(each)), default=draft.at)
+    return replace(draft, at=told + _AFTER) if draft.at <= told < draft.at + _RECENT else draft
 
 
 def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:

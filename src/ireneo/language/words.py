@@ -328,7 +328,9 @@ def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool
     word = _LETTERS.match(text, following)
     led = _LED.search(text, max(start, end - 2 * _LONGEST), end)
     # Who types without capitals goes to the "10. klasse".
-    return bool(word and {word[0], word[0].capitalize()} & known.ordinal_after) or bool(led and led[1] in known.ordinal_before)
+    return bool(word and {word[0], word[0].capitalize()} & known.ordinal_after) or bool(
+        led and led[1] in known.ordinal_before
+    )
 
 
 def _abbreviations() -> tuple[str, ...]:
