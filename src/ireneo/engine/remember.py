@@ -214,9 +214,7 @@ def settle_said(
             if ended and words_of(draft.text) == draft.why:
                 # Knowing that it is over is worth something if it was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
-        elif (
-            draft.against and draft.messages and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
-        ):
+        elif draft.against and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft)):
             # Nothing was known of the slot that it ends: it is news.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
@@ -227,7 +225,7 @@ def settle_said(
                 first = replace(first, reason=f"It ends {ends}.")
             done += [replace(first, changed=(*first.changed, *gone)), *others]
             if draft.against and (
-                not draft.messages
+                (not draft.messages and draft.text not in (each.text for each in (first.record, *first.changed)))
                 or until_next_verb(draft.text) != draft.text
                 or next_statement(draft.text, draft.subject)
             ):
@@ -247,7 +245,7 @@ def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
     known = tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
     others = [each for each in known if each.holds and each.value != draft.value]
     told = max((piece.at for each in others for piece in supporting(each)), default=draft.at)
-    return replace(draft, at=told + _AFTER) if draft.at <= told < draft.at + _RECENT else draft
+    return replace(draft, at=told + _AFTER) if draft.at < told < draft.at + _RECENT else draft
 
 
 def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
