@@ -22,7 +22,7 @@ from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.binding import attributed
-from ireneo.lessons.findings import PASSES
+from ireneo.lessons.findings import BREAKS, PASSES
 from ireneo.lessons.lessons import (
     TWICE,
     Standing,
@@ -361,7 +361,7 @@ def section_of(lesson: Lesson) -> str:
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
-    if lesson.cue.startswith(DEMANDED):
+    if lesson.cue.startswith((DEMANDED, BREAKS)):
         return "Findings"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 
