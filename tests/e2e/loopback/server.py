@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.e2e.loopback.listening import Listening
 from tests.e2e.loopback.wire import Asked, Kind, Script, read, write
 
 from ireneo.adapters.llm.model import ProviderModel, open_model
@@ -16,22 +17,20 @@ from ireneo.adapters.llm.model import ProviderModel, open_model
 _PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "google": ":generateContent"}
 
 
-class LoopbackModel:
+class LoopbackModel(Listening):
     """A server for the length of a ``with``, on a port of its own; `script` says what it answers.
 
     `asked` holds every request in the order that they came. The script is called for one request at a time.
     """
 
     def __init__(self, kind: Kind, script: Script) -> None:
+        super().__init__()
         self.kind = kind
         self.script = script
         self.asked: list[Asked] = []
-        self.stopping = Event()
         self.fault: Exception | None = None
         """What the script raised; the client saw a closed connection, and the test is told at the end."""
         self._lock = Lock()
-        self._server: ThreadingHTTPServer | None = None
-        self._thread: Thread | None = None
 
     @property
     def name(self) -> str:
@@ -41,9 +40,7 @@ class LoopbackModel:
     @property
     def base_url(self) -> str:
         """Where it listens, as `open_model` wants it."""
-        assert self._server is not None
-        address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        return f"{address}/v1" if self.kind == "openai" else address
+        return f"{self.address}/v1" if self.kind == "openai" else self.address
 
     def model(self, **options: object) -> ProviderModel:
         """The real adapter, asking this server; it waits long, and hardly pauses, unless told otherwise."""
@@ -78,41 +75,9 @@ class LoopbackModel:
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
 
-    def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self._thread.start()
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._server is not None
-        assert self._thread is not None
-        self.stopping.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__exit__(kind, error, trace)
         if self.fault is not None and kind is None:
             raise self.fault
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that hangs up is what is tested."""
-
-
-def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 10
-
-        def do_POST(self) -> None:
-            model.handle(self)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    return Handler
