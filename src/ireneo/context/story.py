@@ -81,6 +81,8 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
 THREADS_SHARE = 0.25
 """The share of a context for open threads."""
 HEADING = "Open threads, word for word:"
+HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
+"""Where rules found them, which miss most deeds that end one."""
 
 
 def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast) -> ContextItem | None:
@@ -103,7 +105,7 @@ def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast:
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
-    parts.append("\n".join([HEADING, *lines]) if lines else "")
+    parts.append("\n".join([HEADING if told else HEADING_FOUND, *lines]) if lines else "")
     text = f"{PINS_TAG} " + "\n\n".join(filter(None, parts))
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")

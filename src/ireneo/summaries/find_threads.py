@@ -25,7 +25,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences, with_speaker
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
-from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK
+from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE, SHOW_TALK, TABLE_TALK
 
 STEMS = 8_192
 """Size of the cache of word stems."""
@@ -38,8 +38,10 @@ _SAYING: frozenset[ThreadKind] = frozenset({"secret", "lie"})
 _OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
 """Kinds that whoever speaks of themselves and of others has."""
 _PAUSE = frozenset(",.!")
-OPENS = -0.1
+OPENS = 0.4
 """Least value of an English sentence that opens a thread."""
+MATTERS, USUAL = 0.5, -0.8
+"""How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0
 """What is added to the value of closing before it counts against opening."""
 SAYS = 2
@@ -207,6 +209,8 @@ def _by_words(sentence: Sentence, following: str) -> Thread | None:
     opens, closes, kinds = _lines()
     # What closes a thread speaks of the same things as what opens one.
     value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
+    later = word_lines(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
+    value += MATTERS * (later - USUAL)
     if value < OPENS or "?" in text or _TRIFLE.search(text) or _DEMAND.search(text):
         return None
     values = {kind: line.value(found) for kind, line in kinds.items()}
@@ -272,13 +276,19 @@ def _mentioned(text: str) -> list[tuple[str, str, int]]:
     before = ""
     for place, match in enumerate(_PLAIN_WORD.finditer(text)):
         word = match[0]
-        is_name = _is_name(word) and (word.lower() in named or (place == 0 and _opens_with_name(text)))
+        is_name = _is_name(word) and (word.lower() in named or (place == 0 and _begins_with_name(word)))
         alone = not before or text[: match.start()].rstrip()[-1:] == ","
         called = is_name and alone and text[match.end() : match.end() + 1] in _PAUSE
         if not called and (is_name or word.lower() in persons):
             found.append((word if is_name else word.lower(), before, match.start()))
         before = word.lower()
     return found
+
+
+def _begins_with_name(word: str) -> bool:
+    """Whether the first word of a sentence is a name: no word that the lines know."""
+    opens, _, _ = _lines()
+    return _opens_with_name(word) and word.lower() not in opens.weights
 
 
 def _lends(text: str) -> bool:
@@ -590,8 +600,10 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
     for place, text in enumerate(heard.texts):
         ends = may_end(words_of(text), tale.open)
         for sentence in sentences(heard.voiced(place)):
-            if ends:
-                tale.end(ended(sentence, tale.open, rare), sentence)
+            closed = ended(sentence, tale.open, rare) if ends else ()
+            if closed:
+                tale.end(closed, sentence)
+                continue
             found = opening(sentence, heard.said_next(place, sentence.end)) or _asked_for(sentence, heard, place)
             if found is not None and not _of_the_show(sentence, heard, place):
                 tale.begin(found)

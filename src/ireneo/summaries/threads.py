@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ireneo.log.message import short
+from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import HAND_WEIGHT
 from ireneo.summaries.find_threads import names
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
@@ -134,6 +135,9 @@ def _says_again(newer: Thread, thread: Thread) -> bool:
     return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
 
 
+_SPOKEN = lazy_re(r"[A-ZÀ-Þ][\w .'’-]{0,40}: [^ ]")
+"""Words that say themselves who speaks."""
+
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
@@ -143,7 +147,7 @@ def say_thread(thread: Thread) -> str:
     words = " ".join(thread.text.split())
     # A thread written by a model names its people in the text, and one whose people aren't known says who speaks.
     named = thread.who in words and thread.whom in words
-    quoted = words if words.endswith("”") else f"“{words}”"
+    quoted = words if named and _SPOKEN.match(words) else f"“{words}”"
     said = f"{thread.kind}: {quoted}" if named else f"{thread.kind} · {_between(thread)}: {quoted}"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
