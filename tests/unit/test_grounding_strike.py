@@ -110,6 +110,33 @@ def test_a_figure_stands_where_the_statement_says_that_it_was_read(text: str, le
     assert strike(text, grounds, cited=later[1:3]).text == (text if left is None else left)
 
 
+HANDS = path(
+    said("user", "Why is it late? 7 of us wait."),
+    *called(1, "Bash", "exit 7", command="run"),
+    said("assistant", "Two workers on two machines take the lock; a worker of each waits. A third worker sleeps."),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Two workers take the lock on 7 machines.", ""),
+        ("Two workers take the lock on 2 machines.", None),
+        ("3 workers take the lock.", None),
+        ("The lock is late on 9 hosts.", ""),
+        ("4 reasons that it is late: lock, workers, machines, sleep.", None),
+        ("7 of us wait for the lock.", None),
+    ],
+)
+def test_a_small_number_stands_where_it_counts_the_same(text: str, left: str | None) -> None:
+    assert strike(text, Grounds(HANDS), cited=HANDS).text == (text if left is None else left)
+
+
+def test_what_was_struck_is_named() -> None:
+    struck = strike("I read src/ledger.py, which has 97,531 rows.", EVIDENCE)
+    assert struck.parts == ("which has 97,531 rows",)
+
+
 LISTED = path(
     said("user", "Where is the lock taken?"),
     *called(

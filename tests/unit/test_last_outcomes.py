@@ -70,6 +70,8 @@ def test_a_check_that_passes_settles_the_narrower_ones_that_failed() -> None:
     first = ("pytest tests/test_tide.py", "FAILED tests/test_tide.py::test_ebb", True)
     assert ended(first) == [("test_ebb", True), ("pytest tests/test_tide.py", True)]
     assert ended(first, ("pytest", "4 passed in 0.1s", False)) == [("pytest", False)]
+    assert ended(first, ("pytest tests", "4 passed in 0.1s", False)) == [("pytest tests", False)]
+    assert ended(first, ("pytest tests/tide", "4 passed in 0.1s", False))[:2] == ended(first)
     assert ended(first, ("pytest tests/test_crane.py", "4 passed in 0.1s", False))[:2] == ended(first)
     assert ended(first, ("pytest tests/test_crane.py -k test_ebb", "1 passed in 0.1s", False))[0][0] != "test_ebb"
 

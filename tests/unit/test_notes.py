@@ -63,6 +63,9 @@ def text(context: Context) -> str:
         ("Ruled 5 – no  pushes", Note(kind="ruled", worth=5, text="no pushes")),
         ("found 2 [] `[a]` is a list.", Note(kind="found", worth=2, text="`[a]` is a list.")),
         ("found 404 comes back for /x.", Note(kind="found", text="404 comes back for /x.")),
+        ("found 9 tests fail.", Note(kind="found", text="9 tests fail.")),
+        ("ruled 9 [4] No pushes.", None),
+        ("ruled 0: No pushes.", None),
         ("Here are my notes:", None),
         ("found 3", None),
         ("", None),
@@ -229,6 +232,23 @@ def test_a_stretch_is_asked_for_once_and_a_repair_is_short(tmp_path: Path) -> No
         shown = text(await look(session))
         assert "made/up.py" not in shown
         assert (await session.summarise(BUDGET, preset=FINE)).summaries == ()
+
+    live("in memory", tmp_path, work, model)
+
+
+def test_what_is_no_note_is_refused_and_told(tmp_path: Path) -> None:
+    bad = ["a line without a kind", "ruled 9 [2] Nothing.", "found 4 [999] Nothing at all."]
+    ruled = "ruled 5 [8] The user allowed ghosts into the cellar of a castle."
+    model = ScriptedLLM(Writer([*GOOD, *GOOD, *bad, ruled], [ruled]))
+
+    async def work(session: Session) -> None:
+        await session.append(session_of(3))
+        (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
+        assert (came.did, came.struck) == ("repaired", 4)
+        assert all(line in came.reason for line in bad)
+        assert f"“{ruled.partition('] ')[2]}”: The messages that it names hardly speak of that." in came.reason
+        said = await recorded(session)
+        assert not any(word in line for line in said for word in ("without a kind", "Nothing", "ghosts"))
 
     live("in memory", tmp_path, work, model)
 

@@ -208,7 +208,7 @@ class TextWriter:
             worked,
             id=written.text.id,
             did=written.verdict if new else "taken_over",
-            reason="; ".join(written.faults[:3]),
+            reason=_reasons(written.faults),
             supported=writing.supported,
             struck=writing.struck,
             summaries=len(written.texts),
@@ -615,6 +615,16 @@ def _remembered(did: WorkKind, read: Heard) -> WorkResult:
         summaries=0,
         memories=len(read.remembered),
     )
+
+
+MOST_REASONS = 6
+
+
+def _reasons(faults: Sequence[str]) -> str:
+    """The first faults, and the last, which says what became of a repair."""
+    if len(faults) > MOST_REASONS:
+        faults = [*faults[: MOST_REASONS - 1], f"{len(faults) - MOST_REASONS} more", faults[-1]]
+    return "; ".join(faults)
 
 
 def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:

@@ -70,6 +70,12 @@ REPAIR_TOKENS = 3_000
 """The most tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
 """The most tokens of a repair as a share of the first prompt."""
+RULED_SHARE = 0.25
+"""The least share of the words of what the user is said to have ruled that stand in the messages that it names, or in
+those that these answer."""
+NOT_RULED = "The messages that it names hardly speak of that."
+LINE_CHARACTERS = 80
+"""Characters of a line or a clause that a complaint names."""
 MIN_LOST, MIN_REPAIRED = 3, 4
 """The least worth of a note that the model is asked for again: if the whole note was struck, or only a clause."""
 FRAME_TOKENS = 1_200
@@ -306,6 +312,12 @@ def _best_up_to(values: Sequence[float]) -> list[int]:
     return out
 
 
+def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
+    """Whether the cited messages hold hardly anything of a ruling's words."""
+    said, held = set(terms(text)), set(terms("\n".join(source_texts(cited))))
+    return len(said & held) < RULED_SHARE * len(said)
+
+
 def _words_of(text: str) -> set[str]:
     return {*terms(text), *artifacts(text)}
 
@@ -357,9 +369,25 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return critical(self.job.messages)
 
     def read(self, reply: NotesReply) -> list[Located]:
-        """Parse the notes of a reply and locate their sources; a note without a kind is a finding."""
-        read = [read_note(line, otherwise="found") for text in reply.notes for line in text.splitlines()]
-        return self.locate([each for each in read if each])
+        """Parse the notes of a reply and locate their sources; what is no note is kept as refused."""
+        lines = [line for text in reply.notes for line in text.splitlines() if line.strip()]
+        read = [self._heeded(line, read_note(line)) for line in lines]
+        refused = [Located(statement=each, messages=self.job.messages[-1:]) for each in read if each.refused]
+        return [*self.locate([each for each in read if not each.refused]), *refused]
+
+    def _heeded(self, line: str, note: Note | None) -> Note:
+        """A note as it was read, or why it is refused: a line that is none, or that rests on messages that aren't."""
+        shown = clip(" ".join(line.split()), LINE_CHARACTERS)
+        if note is None:
+            why = f"The line “{shown}” is no note: that is a kind, a worth from 5 to 1 and a statement."
+            return Note(kind="found", text=shown, refused=why)
+        if note.at and not self._positions.intersection(note.at):
+            return replace(note, refused=f"The line “{shown}” rests on messages that are not there.")
+        return note
+
+    @cached_property
+    def _positions(self) -> frozenset[int]:
+        return frozenset(each.position for each in (*self.job.evidence, *self.job.messages, *self.job.asked))
 
     def locate(self, notes: Sequence[Note]) -> list[Located]:
         """Find for each note the messages that support it."""
@@ -394,7 +422,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         struck = lost = 0
         for each in answer:
             left = self._struck(each)
-            complaints += left.complaints
+            complaints += _told_faults(left)
             struck += bool(left.complaints)
             lost += not left.text
             if left.text:
@@ -441,6 +469,8 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
     def _struck(self, located: Located) -> Struck:
         """Check one note by the outcomes up to the end of its block; a note on the state by all outcomes."""
         note, end = located.statement, self.job.messages[-1].position
+        if note.refused:
+            return Struck(text="", complaints=(note.refused,))
         if note.section != "status":
             ends = (block.last_position for block in self.job.blocks if located.position <= block.last_position)
             end = next(ends, end)
@@ -451,6 +481,9 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         places = {message.position for message in located.messages} if note.at else set()
         beside = {place + step for place in places for step in (-1, 0, 1)}
         cited = [message for message in self.job.evidence if message.position in beside]
+        answered = [message for message in cited if message.position in places or message.position + 1 in places]
+        if note.kind == "ruled" and note.at and _is_elsewhere(note.text, answered):
+            return Struck(text="", complaints=(NOT_RULED,), parts=(note.text,))
         return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
@@ -468,10 +501,18 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         wrong = [(each, left) for each in answer if (left := self._struck(each)).complaints]
         if len(wrong) > MAX_STRUCK * len(answer):
             return []
+        wrong = [(each, left) for each, left in wrong if not each.statement.refused]
         worthy = [
             (each, left) for each, left in wrong if each.statement.worth >= (MIN_REPAIRED if left.text else MIN_LOST)
         ]
         return worthy[:MAX_FAULTS]
+
+
+def _told_faults(left: Struck) -> list[str]:
+    """What was struck of one note, and why; empty if nothing was."""
+    struck = [f"“{clip(part, LINE_CHARACTERS)}”" for part in left.parts if part]
+    why = " ".join(left.complaints)
+    return [f"{', '.join(struck)}: {why}" if struck else why] if why else []
 
 
 def _characters(words: int) -> str:

@@ -129,7 +129,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
             again = await model.ask(question, task.reply)
         except ModelError as error:
             # The first answer is paid for, and what doesn't stand of it is struck all the same.
-            failed = (str(error),)
+            failed = (f"Asked again about this, the model gave no answer: {error}",)
         else:
             usage.append(again.usage)
             said = task.repaired(rest, await to_thread(task.read, again.value))
@@ -140,7 +140,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
     return WrittenSummary(
         texts=tuple(texts),
         verdict=verdict if judged.trusted else "offline",
-        faults=(*failed, *judged.complaints, *left_out),
+        faults=(*judged.complaints, *left_out, *failed),
         writing=writing,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property, partial
 
 from msgspec import Struct
@@ -358,6 +359,8 @@ class Struck(Struct, frozen=True, kw_only=True):
     """The supported part; empty if nothing is."""
     complaints: tuple[str, ...] = ()
     """Why parts were struck, a sentence for each part."""
+    parts: tuple[str, ...] = ()
+    """The struck parts, in their order."""
 
 
 class Grounds:
@@ -435,15 +438,17 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     text = _named_user(" ".join(statement.split()))
     whole = _statement_faults(text, grounds, status=status)
     if whole:
-        return Struck(text="", complaints=tuple(whole))
+        return Struck(text="", complaints=tuple(whole), parts=(text,))
     near = grounds.near(cited)
     kept: list[str] = []
     complaints: list[str] = []
+    parts: list[str] = []
     told = [_named_user(each) for each in _sentences(text)]
     for sentence in told:
         claimed = check_text(_REFERENCE.sub(" ", sentence), grounds.shown)
         far = [] if near is None else [each for each in _figures(sentence) if not near.supports(each)]
-        far = [each for each in far if each not in claimed]
+        far += _denied_counts(sentence, near or grounds.shown)
+        far = [each for each in dict.fromkeys(far) if each not in claimed]
         missing = [(each, "nowhere") for each in claimed] + [(each, ELSEWHERE) for each in far]
         missing = [each for each in missing if each[0].kind != "number" or not grounds.is_line(each[0].text, sentence)]
         wrong = [f"The {each.kind} “{each.text}” stands {where}." for each, where in missing]
@@ -453,11 +458,24 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
         stands = _without(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
+        parts += _left_out(sentence, stands) if wrong else []
     if not complaints:
         return Struck(text=" ".join(told))
     left = " ".join(kept)
     # What is left may be an error text by itself.
-    return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
+    return Struck(
+        text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)), parts=tuple(parts)
+    )
+
+
+def _left_out(sentence: str, stands: str) -> list[str]:
+    """Return the runs of words of `sentence` that what stands of it no longer has."""
+    said = sentence.split()
+    # The full stop and the capital of what stands are no words.
+    bare = [[word.strip(".,;:!?").casefold() for word in words] for words in (said, stands.split())]
+    steps = SequenceMatcher(None, *bare, autojunk=False).get_opcodes()
+    runs = [" ".join(said[begin:end]) for step, begin, end, _, _ in steps if step in ("delete", "replace")]
+    return [run.strip(",;:–—-. ") for run in runs]
 
 
 def _named_user(text: str) -> str:
@@ -469,6 +487,25 @@ def _figures(sentence: str) -> list[TextClaim]:
     bare = _LINES_OF_FILES.sub(" ", _REFERENCE.sub(" ", sentence))
     figures = (claim for claim in claims(bare) if claim.kind == "number")
     return [claim for claim in figures if not claim.text.startswith("line ")]
+
+
+_SMALL = lazy_re(
+    r"(?<![\w.,:/#-])(?P<number>[2-9]|1[0-2])(?: (?P<label>[^\W\d_]{3,})(?![/_(-]|\.\w))?(?![\w.,:/%-]?\w)"
+)
+_LISTED = lazy_re(r"[,;]\s")
+
+
+def _denied_counts(sentence: str, near: SourceIndex) -> list[TextClaim]:
+    """Return the small counts of a sentence that the sources deny; what is listed behind one counts."""
+    figures = {each.text for each in _figures(sentence)}
+    return [
+        TextClaim("number", found["number"])
+        for found in _SMALL.finditer(sentence)
+        if found["number"] in figures
+        and near.denies_count(
+            int(found["number"]), found["label"] or "", len(_LISTED.findall(sentence, found.end())) + 1
+        )
+    ]
 
 
 def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:

@@ -11,7 +11,8 @@ from ireneo.grounding.claims import figures
 from ireneo.patterns import lazy_re
 
 FEW = 12
-"""Counts up to this number need no evidence: of steps, findings, reasons."""
+"""Counts up to this number need no evidence: of steps, findings, reasons. `SourceIndex.denies_count` says which of them
+can't be so."""
 MAX_COUNT = 5_000
 MAX_ADDED = 4
 """Most numbers on a line that are added up; more would support almost any sum."""
@@ -47,14 +48,27 @@ class Derived:
         if unit == "%":
             return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
         if unit not in _SCALES:
-            return asked in self._counts
+            return asked in self._counts or self._few(asked)
         number, scale = _SCALES[unit]
         if any(_is_rounded(asked, figure, each / scale) for each in self._known[number]):
             return True
         if number == 1 and any(_is_rounded(asked, figure, each / _kibi(scale)) for each in self._known[number]):
             return True
         worked_out = (each / scale for each in self._worked_out[number])
-        return (not unit and asked in self._counts) or any(_is_rounded(asked, figure, each) for each in worked_out)
+        counted = not unit and (asked in self._counts or self._few(asked))
+        return counted or any(_is_rounded(asked, figure, each) for each in worked_out)
+
+    def counts(self, number: int) -> bool:
+        """Whether so many lines, items or calls can be counted in the texts."""
+        return number in self._counts
+
+    def _few(self, asked: float) -> bool:
+        return asked in range(1, FEW + 1) and asked <= self._written
+
+    @cached_property
+    def _written(self) -> int:
+        """The number of lines with anything on them."""
+        return sum(bool(line.strip()) for text in self._texts for line in text.splitlines())
 
     @cached_property
     def _lines(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -108,16 +122,13 @@ class Derived:
         """The numbers of lines of each text, of items of each line, and of texts that begin alike (a tool's calls)."""
         counts: set[float] = set()
         begun: Counter[str] = Counter()
-        number = 0
         for text in self._texts:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
-            number += len(lines)
             # The first or last line of an output is often its header or total.
             counts.update((len(lines), len(lines) - 1))
             counts.update(len(_ITEM.findall(line)) + 1 for line in lines)
             begun.update(line.split(None, 1)[0] for line in lines[:1])
         counts.update(begun.values())
-        counts.update(range(1, min(FEW, number) + 1))
         return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
 
 

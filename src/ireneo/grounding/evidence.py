@@ -19,8 +19,9 @@ from ireneo.grounding.claims import (
     unmarked,
     without_gutter,
 )
-from ireneo.grounding.derived import Derived
+from ireneo.grounding.derived import FEW, Derived
 from ireneo.language.files import topic
+from ireneo.language.numbers import spelled
 from ireneo.language.times import Date, dates
 from ireneo.language.topics import Names
 from ireneo.language.words import light_stem
@@ -102,6 +103,9 @@ _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
 """Endings of files that are as often attributes."""
+
+MOST_DIGITS = 4
+"""A number with fewer digits may count things."""
 
 Free = Callable[[str, int, int], bool]
 """Whether a match in a text, given by its start and end, is at suitable boundaries."""
@@ -190,6 +194,34 @@ class SourceIndex:
         if claim not in self._known:
             self._known[claim] = self._ask[claim.kind](straight(claim.text))
         return self._known[claim]
+
+    def denies_count(self, number: int, label: str, listed: int) -> bool:
+        """Whether so few things called `label` (empty: unknown) are certainly not shown, of which `listed` are listed.
+
+        A small number stands somewhere in most texts. It is denied where it is written nowhere and can't be counted,
+        and where the sources count the same things otherwise.
+        """
+        stem = light_stem(label.casefold())
+        told = [place for place, word in enumerate(self._in_order) if word == stem] if stem else []
+        if listed >= number or len(told) >= number:
+            return False
+        if not (self._units.get(str(number)) or number in self._spelled.values() or self._derived.counts(number)):
+            return True
+        before = [self._value(place - step) for place in told for step in (1, 2, 3)]
+        return number not in before and any(2 <= (self._value(place - 1) or 0) <= FEW for place in told)
+
+    @cached_property
+    def _in_order(self) -> list[str]:
+        return [light_stem(word) for word in _WORD.findall(self._small)]
+
+    @cached_property
+    def _spelled(self) -> dict[str, int]:
+        return {light_stem(words): value for words, value in spelled(self._plain)}
+
+    def _value(self, place: int) -> int | None:
+        """The number at a place of `_in_order`; None if it is none."""
+        word = self._in_order[place] if place >= 0 else ""
+        return int(word) if word.isdecimal() and len(word) < MOST_DIGITS else self._spelled.get(word)
 
     def _has_path(self, path: str) -> bool:
         cut = path.endswith("...") and not path.endswith("/...")

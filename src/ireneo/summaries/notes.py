@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import instruction_like
 from ireneo.log.message import MessageId, digest
+from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Section, SectionName, Summary
 
 KINDS: Mapping[str, SectionName] = MappingProxyType(
@@ -68,6 +69,8 @@ class Note(Struct, frozen=True, kw_only=True):
     """The numbers of the messages that support it, if given."""
     replaces: tuple[str, ...] = ()
     """The ids of earlier notes that it supersedes."""
+    refused: str = ""
+    """Why the line is no note and is never shown, if it isn't."""
 
     @property
     def section(self) -> SectionName:
@@ -80,19 +83,17 @@ def note_id(text: str) -> str:
     return f"n{digest('n', text.encode())[2:6]}"
 
 
-def read_note(line: str, otherwise: str = "") -> Note | None:
-    """Parse one line of a reply: kind, worth, supporting messages, and the statement; None if it is not a note.
-
-    A line without a kind is read as one of the kind `otherwise`, if given.
-    """
+def read_note(line: str) -> Note | None:
+    """Parse one line of a reply: kind, worth, supporting messages, and the statement; None if it is not a note."""
     head, _, rest = line.strip().lstrip(_BULLETS).partition(" ")
     kind = head.strip("*:,.`").lower()
     if kind not in KINDS:
-        text = " ".join(line.split())
-        return Note(kind=otherwise, text=text) if otherwise and text else None
+        return None
     worth, rest = WORTH, rest.lstrip(" *:,")
     if rest[:1] in tuple("12345") and not rest[1:2].isalnum():
         worth, rest = int(rest[0]), rest[1:].lstrip(" *:,")
+    elif _OTHER_WORTH.match(rest):
+        return None
     named, text = "", rest
     if rest.startswith("[") and "]" in rest[:160]:
         named, _, text = rest[1:].partition("]")
@@ -107,6 +108,10 @@ def read_note(line: str, otherwise: str = "") -> Note | None:
         at=tuple(number for name in names for number in _numbers(name)),
         replaces=tuple(name for name in names if name[:1] == "n"),
     )
+
+
+_OTHER_WORTH = lazy_re(r"-?\d+(?:\.\d+)?\s*[*:]*\s*(?:\[|:)")
+"""A worth that there is not: `9 [12]`, `0:`. `3 tests failed: …` is a statement."""
 
 
 def _numbers(name: str) -> tuple[int, ...]:

@@ -452,13 +452,21 @@ def _each_once(files: Sequence[Line]) -> list[Line]:
 
 
 def _unsettled(checks: Sequence[Line]) -> list[Line]:
-    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`."""
+    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`, or for a folder around it."""
     words = [frozenset(line.subject.split()) for line in checks]
     return [
         line
         for place, line in enumerate(checks)
-        if not any(words[place] <= later or later <= words[place] for later in words[place + 1 :])
+        if not any(
+            words[place] <= later or later <= words[place] or (wider.weight < FAILS and _covers(later, words[place]))
+            for wider, later in zip(checks[place + 1 :], words[place + 1 :], strict=True)
+        )
     ]
+
+
+def _covers(wide: frozenset[str], narrow: frozenset[str]) -> bool:
+    """Whether a command with the words `wide` runs what one with those of `narrow` runs: the same, or folders of it."""
+    return all(word in narrow or any(each.startswith(f"{word.rstrip('/')}/") for each in narrow) for word in wide)
 
 
 def _state_of_step(step: Step) -> Iterator[Line]:
@@ -605,7 +613,7 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue
-        if _telling_words(passed) <= _telling_words(subject):
+        if _covers(_telling_words(passed), _telling_words(subject)):
             del last[subject]
         else:
             shown = f"{passed} {output}"
