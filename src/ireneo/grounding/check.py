@@ -472,8 +472,8 @@ def _left_out(sentence: str, stands: str) -> list[str]:
     """Return the runs of words of `sentence` that what stands of it no longer has."""
     said = sentence.split()
     # The full stop and the capital of what stands are no words.
-    bare = [[word.strip(".,;:!?").casefold() for word in words] for words in (said, stands.split())]
-    steps = SequenceMatcher(None, *bare, autojunk=False).get_opcodes()
+    before, after = ([word.strip(".,;:!?").casefold() for word in words] for words in (said, stands.split()))
+    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     runs = [" ".join(said[begin:end]) for step, begin, end, _, _ in steps if step in ("delete", "replace")]
     return [run.strip(",;:–—-. ") for run in runs]
 
