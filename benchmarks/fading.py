@@ -31,7 +31,7 @@ import ireneo
 from fading_play import PARTS, episodes, messages_of, needed, shares
 from fading_retold import held_threads, print_retold, told
 from fading_rivals import blob, term_pyramid
-from ireneo.context import story as allot
+from ireneo.context import story_blocks
 from ireneo.log.message import Message, Text
 from ireneo.summaries.policy import Policy, StorySettings
 
@@ -172,7 +172,7 @@ async def print_played(given: argparse.Namespace) -> None:
             print("\n" + "\n\n".join(best.blocks))
         print("\nOther mixes, with fan-in 4: of a block's cost, so much at the most is names")
         for share in (0.0, 0.2, 0.4, 0.6, 0.8):
-            allot.NAMES_SHARE = share
+            story_blocks.NAMES_SHARE = share
             show(f"  {share:.1f}", await ours.context(messages, told(StorySettings()), given.words), names, 0)
 
 
