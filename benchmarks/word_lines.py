@@ -3,9 +3,10 @@
     python benchmarks/word_lines.py LINE MARKED.jsonl … [--write FILE] [--most 5000]
 
 Each row of a file is a sentence: {"text": "…", "mark": 2.0, "story": "…", "forms": ["@narrated"], "weight": 1.0,
-"chance": 1.0}; only the first two are needed. `mark` is what the line is to say, `weight` how much the row counts in
-the fit, and `chance` by what chance it was drawn for marking (0: chosen, and so no measure of anything). Without any
-file the sentences of our own in `salience.toml` are taken.
+"chance": 1.0, "source": "…"}; only the first two are needed. `mark` is what the line is to say, `weight` how much the
+row counts in the fit, and `chance` by what chance it was drawn for marking (0: chosen, and so no measure of anything).
+Rows of one `source` may all be marked higher than those of another, without its style being taken for the reason.
+Without any file the sentences of our own in `salience.toml` are taken.
 
 Ridge regression on the features, and, where the extra `local` is installed, on the vectors of the words as well: what a
 word without enough examples weighs follows from words alike in meaning. Both together are one weight a word. Each fifth
@@ -30,8 +31,9 @@ from numpy.typing import NDArray
 from ireneo.language.word_lines import CONSTANT, WordLine, features, parsed, written
 
 OWN = Path(__file__).with_name("salience.toml")
-RIDGE, RIDGE_ALIKE = 1.0, 5.0
-"""How strongly weights are held to nothing: those of features, and those of the directions in which words differ."""
+RIDGE, RIDGE_ALIKE, RIDGE_SOURCE = 1.0, 5.0, 0.01
+"""How strongly weights are held to nothing: of features, of directions in which words differ, and of sources."""
+SOURCE = "@source:"
 DIRECTIONS = 100
 """Directions of the words' vectors in which they differ most."""
 LEAST = 3
@@ -50,6 +52,7 @@ class Marked(Struct):
     forms: tuple[str, ...] = ()
     weight: float = 1.0
     chance: float = 1.0
+    source: str = ""
 
 
 class Matrix:
@@ -81,6 +84,8 @@ def counted(marked: Sequence[Marked]) -> list[dict[str, float]]:
         for name, value in features(each.text).with_forms(each.forms).counts():
             counts[name] = counts.get(name, 0.0) + value
         counts.pop(CONSTANT)
+        if each.source:
+            counts[SOURCE + each.source] = 1.0
         found.append(counts)
     return found
 
@@ -93,7 +98,8 @@ def fitted(rows: Sequence[dict[str, float]], marks: Rows, weights: Rows, alike: 
     own, shared = Matrix(rows, names), Matrix(rows, words)
     places = np.array(list(alike.values())) if alike else np.zeros((0, 1))
     weights = weights / weights.mean()
-    held = np.concatenate([np.full(len(names), RIDGE), np.full(places.shape[1], RIDGE_ALIKE)])
+    ridges = [RIDGE_SOURCE if name.startswith(SOURCE) else RIDGE for name in names]
+    held = np.concatenate([np.array(ridges), np.full(places.shape[1], RIDGE_ALIKE)])
     size = len(names)
 
     def times(found: Rows) -> Rows:
@@ -125,7 +131,7 @@ def fitted(rows: Sequence[dict[str, float]], marks: Rows, weights: Rows, alike: 
     for word, value in zip(words, (places @ found[size:]).tolist(), strict=True):
         out[word] = out.get(word, 0.0) + value
     out[CONSTANT] = middle - float(mean @ found)
-    return out
+    return {name: weight for name, weight in out.items() if not name.startswith(SOURCE)}
 
 
 def rated(line: dict[str, float], rows: Sequence[dict[str, float]]) -> Rows:

@@ -203,7 +203,7 @@ LEAF_LINES = 40
 """Most lines of a leaf: as many as a wide context has room for."""
 LEAF_NAMES = 120
 """Most names of a leaf."""
-FIRST = 0.4
+FIRST = 0.1
 """Bonus for each new name in a sentence, up to two, as a share of the sentence's salience."""
 IDLE = 0.12
 """Salience below which a sentence is idle talk, such as about dice."""
@@ -223,11 +223,11 @@ NAMED_AS = 6
 """An author who is named by others less than once for so many of their own sentences is a player, and no character."""
 SPEAKING = 0.25
 """Weight of speaking, against being named, for a name."""
-GOOD_LENGTH = 130, 280
+GOOD_LENGTH = 80, 280
 """Ideal length of a line, in characters."""
 RECAP_PASSAGE = 200, 420
 """Characters after which a passage of a recap ends with the next sentence, and the most that it may have."""
-PASSAGE = 140, 280
+PASSAGE = 90, 280
 """These lengths for other passages. Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
@@ -474,7 +474,7 @@ def _choosable(line: Line) -> Choosable:
     return Choosable(worth=TELLING * line.weight, size=len(line.text), names=values)
 
 
-DEEP_LINES = 96
+DEEP_LINES = 160
 """Most lines of a deeper summary: as many as a wide context has room for."""
 RECAPS_SHARE = 0.6
 """Most recaps among the lines of a deeper summary, as a share; other lines give more detail."""
