@@ -601,7 +601,7 @@ _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
 _LEAVES_BE = lazy_re(
     lambda: (
-        rf"{either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_words().changing))})(?:ing)? "
+        rf"(?<!\w){either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_words().changing))})(?:ing)? "
         rf"(?:(?:{either(_words().folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
         rf"(?= ?(?:[,.;!:)]|\Z|{either(_words().goes_on)}\b))"
     ),
