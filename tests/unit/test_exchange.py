@@ -216,3 +216,22 @@ def test_memories_are_told_from_logs() -> None:
     assert not holds_memories(b"")
     assert not holds_memories(b'{"type":"user","kind":"semantic","text":"x"}\n')
     assert not holds_memories(b'{"author":"Vera","text":"It rained."}\n')
+
+
+def test_what_was_forgotten_does_not_come_back_from_an_older_export() -> None:
+    async def main() -> None:
+        here = memory()
+        session = await here.session("chat")
+        said = await session.append([{"role": "user", "content": "My sister Ottilie is afraid of geese."}])
+        text = "Ottilie is afraid of geese."
+        await here.remember(text, kind="episodic", messages=said.ids, session="chat")
+        await here.remember("The ferry was late.", kind="episodic")
+        before = await exported(here)
+        await here.forget(subject="Ottilie")
+        done = await here.import_memories(before)
+        assert (done.forgotten, done.known, done.new) == (1, 1, 0)
+        assert text not in await records(here)
+        # Elsewhere nobody asked for it to be forgotten.
+        assert (await memory().import_memories(before)).new == 2
+
+    asyncio.run(main())

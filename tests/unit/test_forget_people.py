@@ -24,13 +24,15 @@ ABOUT_HER = (
     "I will keep geese away.",
     "My sister can't eat walnuts.",
     "No walnuts then.",
+    "I'll keep your sister's walnuts in mind.",
+    "Deine Schwester rudert, ja.",
     "All my siblings row.",
     "A strong family.",
     "Ottilies Boot ist rot.",
     "Schön.",
     "Meine Schwester rudert am Montag.",
 )
-SPEAK = {1, 2, 3, 4, 6, 8, 10, 12, 14}
+SPEAK = {1, 2, 3, 4, 6, 8, 10, 11, 12, 14, 16}
 """Those that speak of her and don't name her."""
 NOT_OF_HER = ("The tide table is wrong.", "I will mend it.", "My brother brings his saw.", "He may.")
 

@@ -15,6 +15,7 @@ from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import per_project
 from ireneo.errors import BadInput
+from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import (
     MemoryEntry,
     UnreadableEntry,
@@ -33,7 +34,7 @@ from ireneo.memories.exchange import (
     write_markdown,
 )
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import MemoryDraft, Record
+from ireneo.memories.record import Evidence, MemoryDraft, Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -42,7 +43,7 @@ BATCH = 200
 """Memories stored, or compared with files, in one transaction."""
 LINES = "memories.jsonl"
 FileState = Literal["new", "same", "changed", "edited"]
-Took = Literal["new", "grown", "edited", "known"]
+Took = Literal["new", "grown", "edited", "known", "forgotten"]
 FileFormat = Literal["markdown", "jsonl"]
 
 
@@ -83,12 +84,14 @@ class MemoriesImported(ShortRepr, frozen=True, kw_only=True):
     """Memories whose words were edited since they were exported."""
     known: int = 0
     """Memories that were stored already, and did not change."""
+    forgotten: int = 0
+    """Memories that are not stored, since messages that they were drawn from were erased here."""
     faults: tuple[MemoryFault, ...] = ()
 
     @property
     def memories(self) -> int:
         """The number of memories that could be read."""
-        return self.new + self.grown + self.edited + self.known
+        return self.new + self.grown + self.edited + self.known + self.forgotten
 
 
 async def export_memories(
@@ -201,6 +204,13 @@ def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime)
     """Store one entry."""
     told = entry.record
     known = _stored_memory(tx, space, told.id)
+    left = tuple(each for each in told.evidence if not _was_erased(tx, space, each))
+    if len(left) < len(told.evidence):
+        # What was erased doesn't come back; what is stored of it rests on something else.
+        if known is None or not left:
+            return "forgotten"
+        told = replace(told, evidence=left)
+        entry = replace(entry, record=told)
     if is_reworded(entry, known):
         return _store_edited(tx, space, entry, known, now)
     if not told.evidence:
@@ -209,6 +219,13 @@ def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime)
     if known is None:
         return "new"
     return "known" if known == grown else "grown"
+
+
+def _was_erased(tx: Transaction, space: str, piece: Evidence) -> bool:
+    """Whether a message that a piece of evidence names was erased here."""
+    if not (piece.session and piece.messages):
+        return False
+    return any(each.erased for each in tx.log.find(SessionKey(space, piece.session), piece.messages))
 
 
 def settle_record(tx: Transaction, space: str, told: Record, *, is_new: bool) -> Record:

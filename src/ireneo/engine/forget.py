@@ -43,7 +43,10 @@ from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
-STAYS = "Ids, places, times and counts of messages stay, and copies of the database elsewhere."
+STAYS = (
+    "Ids, places, times and counts of messages stay, and so do copies of the database and exported files; an import of "
+    "such files leaves out what comes from messages erased here, and brings back what was remembered without any."
+)
 
 
 class ErasureTarget(Struct, frozen=True, kw_only=True):

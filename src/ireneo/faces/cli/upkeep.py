@@ -190,7 +190,10 @@ def _secrets_found(looked: Secrets) -> list[Finding]:
     if not looked.complete:
         text = "Bytes of what was removed, or forgotten before, may still be in the file."
         found.append(Finding(kind="fault", session="", text=text, advice=looked.note))
-    elif looked.note:
+    elif not looked.found:
+        text = "No secret was found: API keys, tokens, passwords and the like were looked for in all that is stored."
+        found.append(Finding(kind="note", session="", text=text))
+    if looked.complete and looked.note:
         found.append(Finding(kind="note", session="", text=looked.note))
     return found
 
@@ -259,12 +262,12 @@ def forget(
             before = memory.forget(**target, also=taken, preview=True)
         _show_going(before, name)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
-    note = f" ({before.note})" if before.note else ""
+    note = f" {before.note}" if before.note else ""
     if preview:
         would = _listed(before)
-        said = f"This would be forgotten: {would}{note}." if would else f"Nothing is stored of {meant}."
+        said = f"This would be forgotten: {would}.{note}" if would else f"Nothing is stored of {meant}."
         return Answer(before, one_line(said))
-    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}{note}?"
+    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}?{note}"
     if not yes and not confirm(question, what=meant):
         raise typer.Exit(1)
     with waiting("Deleting …"), open_existing(stored) as memory:
