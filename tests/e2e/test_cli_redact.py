@@ -58,6 +58,7 @@ def test_what_was_imported_with_its_secrets_stays_one_session_until_the_doctor_t
     sound = json.loads(run("doctor", "--secrets", "--json", cwd=tmp_path).stdout)
     assert (sound["sound"], sound["messages"], sound["secrets"]) == (True, 5, [])
     assert "sound" in run("doctor", cwd=tmp_path).stdout
+    assert "No secret was found" in run("doctor", "--secrets", cwd=tmp_path).stdout
 
 
 def test_the_doctor_tells_as_json_how_many_stand_where(log: Path, tmp_path: Path) -> None:

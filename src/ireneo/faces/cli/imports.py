@@ -265,8 +265,8 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
     if done and done.memories:
         tally.memories += done.memories
         words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"))
-        words = (*words, (done.known, "known already"), (done.forgotten, "forgotten here, and left out"))
-        parts = ", ".join(f"{number:,} {word}" for number, word in words if number)
+        rest = ((done.known, "known already"), (done.forgotten, "forgotten here, and left out"))
+        parts = ", ".join(f"{number:,} {word}" for number, word in (*words, *rest) if number)
         if not tally.quiet:
             echo(f"{counted(done.memories, 'memory')} → {shown(path)}{f': {parts}' if parts else ''}")
 
