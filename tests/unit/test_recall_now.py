@@ -221,3 +221,16 @@ def test_who_is_somebody_s_boss_now_takes_the_place_of_the_last_one(tmp_path: Pa
         memory.remember("My boss is Karin.")
         memory.remember("My boss is now Petra.")
         assert [each.value for each in memory.memories()] == ["Petra"]
+
+
+@pytest.mark.parametrize("kind", ["semantic", "episodic"])
+def test_what_is_planned_is_recalled_before_its_day(tmp_path: Path, kind: str) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        memory.remember("The server will be moved.", kind=kind, at=datetime.now(UTC) + timedelta(days=400))
+        assert [hit.text for hit in memory.recall("server moved")] == ["The server will be moved."]
+
+
+def test_what_is_remembered_to_be_untrue_is_found(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        memory.remember("I'm not allergic to nuts.")
+        assert [hit.text for hit in memory.recall("Am I allergic to nuts?")] == ["I'm not allergic to nuts."]

@@ -296,6 +296,28 @@ def test_what_has_just_begun_is_told_with_its_day() -> None:
     assert "14 May 2031" in fact.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In my novel I live in Atlantis and work as a wizard.",
+        "In our campaign I'm a bard. I live in Waterdeep.",
+        "My character lives in a lighthouse and I work as a smuggler.",
+        "In meinem Roman wohne ich in Atlantis und arbeite als Zauberer.",
+    ],
+)
+def test_what_is_told_of_a_story_is_so_of_nobody(text: str) -> None:
+    assert not told(text)
+
+
+def test_what_is_no_longer_so_is_told_in_good_english() -> None:
+    (fact,) = told("I no longer work at Siemens.")
+    assert fact.text == "Ines no longer works at Siemens."
+
+
+def test_a_name_alone_is_not_quoted() -> None:
+    assert not [fact for fact in told("My wife Ana and I have two kids.") if not fact.attribute]
+
+
 def test_when_something_is_done_is_nothing_that_is_liked() -> None:
     facts = told("I love climbing, usually on Saturdays at the hall, and chess.")
     assert [fact.value for fact in facts if fact.attribute == "like"] == ["climbing", "chess"]

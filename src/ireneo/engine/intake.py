@@ -474,8 +474,9 @@ def drafts_of_leaves(
 ) -> list[list[MemoryDraft]]:
     """The episode of each leaf, if it has one.
 
-    Only talks with an assistant or a character have some. What is said in a play of several, or told in prose, is no
-    memory of anybody's: its passages are found as they stand.
+    Only talks with an assistant or a character have some, and stories that say who was present, whose characters
+    remember. What is said in a play of several, or told in prose, is no memory of anybody's: its passages are found as
+    they stand.
     """
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
@@ -484,7 +485,8 @@ def drafts_of_leaves(
         path = tx.log.path(key, head.id, leaf.first_position, leaf.last_position) if leaf else ()
         at = next((message.draft.at for message in path if leaf and message.id == leaf.last), None)
         spoken = any(message.role == "assistant" or any(voices_in(message.parts)) for message in path)
-        spoken = spoken and _has_one_voice(tx, key, path)
+        witnessed = any(part.present for message in path for part in message.parts if isinstance(part, Text))
+        spoken = spoken and (witnessed or _has_one_voice(tx, key, path))
         episode = leaf_episode(key.session, leaf, at, now) if leaf and spoken else None
         out.append([cleaning.struct(episode)] if episode else [])
     return out

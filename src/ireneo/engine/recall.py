@@ -202,6 +202,9 @@ class MemoryIndex:
         # A disputed memory is shown as such: leaving it out would decide the dispute.
         if record.state == "disputed" and not record.archived:
             return asked.at is None or record.recorded <= asked.at
+        if asked.at is None and record.holds and record.at > self._now:
+            # What is planned for a day to come is asked for before that day.
+            return True
         return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
 
     def _held_then(self, record: Record) -> bool:

@@ -405,6 +405,14 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
     return "".join([*out, clause[last:]])
 
 
+def _is_no_longer(words: list[Token], at: int) -> bool:
+    """Whether a word is one of "no longer" and the like."""
+    after, low = _grammar().after_no, words[at].low
+    if low == "no":
+        return at + 1 < len(words) and words[at + 1].low in after
+    return low in after and words[at - 1].low == "no"
+
+
 def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     """Return `who` with the following verb in the third person, and the index of the last word that this replaces."""
     grammar, low = _grammar(), words[at].low
@@ -415,7 +423,7 @@ def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     forms = verb_forms()
     behind = at + 1
     between: list[str] = []
-    while behind < len(words) and _is_adverb(words[behind].low):
+    while behind < len(words) and (_is_adverb(words[behind].low) or _is_no_longer(words, behind)):
         between.append(words[behind].word)
         behind += 1
     if behind >= len(words):

@@ -75,6 +75,10 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     for line in lines:
         bare = BULLET.sub("", line) if lists or not line.strip()[:1].isdigit() else line
         for sentence in _sentences(bare.strip()):
+            if says("framed", sentence):
+                # "In my novel I live in Atlantis and work as a wizard. I have a tower."
+                said.append(("", ""))
+                break
             language = _language(sentence, text)
             if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")

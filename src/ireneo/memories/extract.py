@@ -44,6 +44,7 @@ _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
+_ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w )(?-i:[A-ZÄÖÜ])[\w-]+|[.,!]", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
@@ -408,7 +409,7 @@ class _FactReader:
                 yield fact
 
     def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
-        if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
+        if statement.made_up:
             return
         if begun := next((hit for each in all_cues().values() if (hit := each.first_day.match(statement.text))), None):
             if value := self._value(begun["value"], statement.language):
@@ -694,7 +695,9 @@ class _FactReader:
             return False
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return False
-        return is_worth_keeping(text)
+        # "My wife Ana" alone tells a name, which is a fact of its own.
+        only_names = _ONLY_NAMES.sub("", text).casefold().split()
+        return not set(only_names) <= relations().keys() and is_worth_keeping(text)
 
     def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
         """Whether a statement tells what happened or what is so."""
