@@ -47,7 +47,7 @@ class BadInput(IreneoError):
 
 
 class UnknownFormat(BadInput):
-    """The format is not one that Ireneo reads; name it with --format, or see `ireneo formats` for the list."""
+    """The format is not one that Ireneo reads; `ireneo formats` lists those there are."""
 
 
 class UnreadableLog(BadInput):

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.waiting import waited
 
 import ireneo
-from ireneo.errors import BadInput, StoreError
+from ireneo.errors import BadInput, SessionNotFound, StoreError
 
 Asking = Callable[[Any, Any], Awaitable[object]]
 
@@ -106,3 +106,33 @@ async def test_a_memory_is_not_emptied_by_an_update() -> None:
         with pytest.raises(BadInput, match="The new text is empty"):
             await memory.update(known.id, text="")
         assert list(await memory.get([known.id])) == [known]
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("  ", "message 0: it has no content"),
+        ({"role": "user"}, "message 0: it has no content"),
+        ({"role": "user", "content": ""}, "message 0: it has no content"),
+        ({"role": "user", "content": "Hello.", "timestamp": "yesterday"}, "its `timestamp` 'yesterday' is no time"),
+    ],
+)
+@waited
+async def test_a_message_that_says_nothing_or_has_no_real_time_is_refused(message: object, sentence: str) -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        with pytest.raises(BadInput) as refused:
+            await session.append(message)
+        assert sentence in str(refused.value)
+        assert await memory.sessions() == []
+        await session.append({"role": "assistant", "content": ""})
+        assert len(await session.messages()) == 1, "some models end their turn without a word"
+
+
+@waited
+async def test_a_session_that_is_not_there_is_told_rather_than_searched() -> None:
+    async with ireneo.open(":memory:") as memory:
+        with pytest.raises(SessionNotFound):
+            await memory.recall("Where are the files?", session="nosuch")
+        with pytest.raises(BadInput, match="`tool` is empty"):
+            await memory.check("", "ls")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ireneo
+from ireneo.types import FormatName
 
 Message = dict[str, Any]
 CACHE: Message = {"cache_control": {"type": "ephemeral"}}
@@ -370,3 +371,28 @@ def test_an_item_does_not_outlive_the_reasoning_that_its_id_names(singly: bool) 
     named = {item["id"][3:] for item in cut.messages if item.get("type") == "function_call" and "id" in item}
     assert named <= reasoned
     assert any(item.get("type") == "function_call" for item in cut.messages)
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-responses"])
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("nothing", "[The call failed.] nothing"),
+        ("", "[The call failed.]"),
+        ("Error: no such file", "Error: no such file"),
+    ],
+)
+def test_a_call_that_failed_is_said_to_have_in_formats_without_a_flag(name: FormatName, output: str, told: str) -> None:
+    listed: list[Message] = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run", "input": {}}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": output, "is_error": True}],
+        },
+    ]
+    written = list(ireneo.compact(listed, 2_000, to=name).messages)
+    assert written[-1].get("content", written[-1].get("output")) == told
+    if output != told:
+        (result,) = ireneo.chat_format(name).decode(written)[-1].results
+        assert (result.failed, result.text) == (True, output), "and is read so when it comes back"

@@ -168,7 +168,7 @@ def test_an_outcome_that_was_derived_later_leaves_the_native_in_place() -> None:
         Draft(
             role=draft.role,
             parts=tuple(
-                Result(call_id=part.call_id, parts=part.parts, name=part.name, failed=True)
+                Result(call_id=part.call_id, parts=part.parts, name=part.name, failed=False)
                 if isinstance(part, Result)
                 else part
                 for part in draft.parts

@@ -229,10 +229,21 @@ def decode_given(
     """
     several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
     listed = list(given) if isinstance(given, Sequence) and several else [given]
+    if listed and all(map(_is_empty, listed)):
+        raise UnreadableLog("message 0: it has no content; give what was said, or leave it out.")
     read = read_given(listed, format=format, known=chat_format_of(source))
     if read.unclear:
         raise UnreadableLog(f"{read.unclear}.")
     return read.drafts, source or _source_of(read, format)
+
+
+def _is_empty(message: object) -> bool:
+    """Whether a user's message says nothing. An agent's may: some models end their turn so."""
+    if isinstance(message, Mapping):
+        if message.get("role") != "user" or "parts" in message:
+            return False
+        message = message.get("content") or ""
+    return isinstance(message, str) and not message.strip()
 
 
 def _is_shorthand(given: Sequence[object]) -> bool:

@@ -54,7 +54,7 @@ def checked_methods(owner: C) -> C:
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty `id` or `space`.
+    """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty name.
 
     An annotation that can't be resolved, of a type that is imported for annotations alone, or that is a protocol,
     accepts anything.
@@ -89,7 +89,7 @@ def _check(verb: Callable[..., object], given: tuple[object, ...], named: Mappin
         for each in value if several else (value,):
             if said := _misfit(each, hint):
                 raise BadInput(f"`{name}` {said}; give {_called(hint)}.")
-        if name in ("id", "space") and isinstance(value, str) and not value.strip():
+        if name in ("id", "space", "tool") and isinstance(value, str) and not value.strip():
             raise BadInput(f"`{name}` is empty; give one.")
 
 

@@ -208,8 +208,11 @@ class PayloadSize(Struct, frozen=True, kw_only=True):
 def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     """Decode a payload as its provider does, and count it."""
     decoded = chat.decode({"messages": payload.messages, "system": payload.system})
-    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
-    heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
+    # Read, the mark of a failed call is no part of its words.
+    failed = sum(bool(result.failed) for draft in decoded for result in draft.results) if chat.failed_mark else 0
+    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded) + failed * count(chat.failed_mark)
+    written = sum(map(_characters, decoded)) + failed * (len(chat.failed_mark) + 1)
+    heeded = max(tokens, written // CHARACTERS_PER_TOKEN)
     return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)
 
 

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope, place_all
 from ireneo.engine.vectors import HeldVectors, vectors_of
-from ireneo.errors import EmbedderError
+from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId, author_of_message, text_of_message
+from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import no_names
 from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.endings import telling as telling_words
@@ -456,7 +457,12 @@ async def recall(resources: Resources, space: str, held: HeldVectors, asked: Rec
     """
     await place_all(resources.store, space, asked.project)
     meaning, note = await _meaning(resources, asked.text)
-    return await resources.store.read(_recall, resources, space, held, asked, meaning, note)
+    found = await resources.store.read(_recall, resources, space, held, asked, meaning, note)
+    if not found and asked.session is not None:
+        key = SessionKey(space, asked.session)
+        if await resources.store.read(lambda tx: tx.sessions.get(key)) is None:
+            raise SessionNotFound.named(asked.session, space)
+    return found
 
 
 def _recall(

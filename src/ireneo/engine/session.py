@@ -126,7 +126,8 @@ class Session:
         with a sentence that says what to pass instead.
 
         A message's time is its own `timestamp` (or `created_at`, `time`, `Draft.at`), else that of its neighbours, else
-        now. The time is not part of the id: if the message is appended again, the first time stays.
+        now; a text without a zone means UTC, a datetime without one the local time. The time is not part of the id: if
+        the message is appended again, the first time stays.
 
         Keys, tokens and passwords in messages of any role are replaced by marks such as ``[REDACTED password]`` before
         anything is stored, unless the memory was opened with `keep_secrets`.

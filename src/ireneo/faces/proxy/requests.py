@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -26,6 +26,9 @@ client inserts at a depth, and so at another place each time: an author's note, 
 LEAST_CHARACTERS = 20
 """The shortest text of a message that is unlikely to occur twice."""
 _PROMPTING = ("system", "developer")
+_TURNS = ("user", "assistant")
+BEGINNING = "[The conversation begins here.]"
+"""The user's words before a block that begins a list; as the formats write it, whose servers demand it."""
 _CHATS: tuple[tuple[str, FormatName], ...] = (("/chat/completions", "openai"), ("/messages", "anthropic"))
 _MARK = lazy_re(r"\[REDACTED[^\]]{0,80}\]")
 _CACHED = "cache_control"
@@ -78,6 +81,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
             live += is_live
         if shown == self.said and context.system is None:
             return None
+        shown = self._in_turns(shown, len(shown) - live)
         for behind, message in self.floating:
             # In order, so that one that was inserted before doesn't change the number of those after it.
             at = len(shown) - min(behind, live)
@@ -88,6 +92,26 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
         if context.thinking_off:
             body.pop("thinking", None)
         return msgspec.json.encode(body)
+
+    def _in_turns(self, shown: list[Json], ours: int) -> list[Json]:
+        """Let user and assistant take turns among the first messages, if they do so in the client's own list.
+
+        The templates of many models on local servers accept nothing else; and a context may begin with a block, which
+        is told as the assistant's.
+        """
+        roles = [each.get("role") for each in self.said]
+        if roles[0] != "user" or any(one == other and one in _TURNS for one, other in pairwise(roles)):
+            return shown
+        turns: list[Json] = [] if shown[0].get("role") == "user" else [{"role": "user", "content": BEGINNING}]
+        for message in shown[:ours]:
+            before = turns[-1] if turns else {}
+            texts = before.get("content"), message.get("content")
+            is_same = before.get("role") == message.get("role") and message.get("role") in _TURNS
+            if is_same and all(isinstance(text, str) for text in texts) and not {**before, **message}.get("tool_calls"):
+                turns[-1] = {**before, "content": f"{texts[0]}\n\n{texts[1]}"}
+            else:
+                turns.append(message)
+        return turns + shown[ours:]
 
 
 def chat_format_at(path: str) -> FormatName | None:

@@ -170,6 +170,7 @@ class Proxy:
         """Store a request and return what to send on; None where it is not to be stored."""
         request = await asyncio.to_thread(read_request, body, name)
         if request is None:
+            self._log("a request holds no list of messages that could be read; it goes on as it came, unremembered")
             return None
         shorter, laid = await self._sessions.lay(request, asked)
         self._log(laid.note)

@@ -221,7 +221,7 @@ class ProxySessions:
             )
         body = request.with_context(context)
         many, sent = counted(len(request.said), "message"), f" → {context.tokens:,}" if body else ""
-        note = f"{name}: {many}, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
+        note = f"{name}: {many}, {context.tokens_before:,} tokens{sent}, and {beside:,} of prompt and tools"
         laid = LaidList(
             kept=kept,
             format=request.format,

@@ -352,6 +352,8 @@ class ChatFormat(ABC):
 
     strict_names = False
     """Whether a tool's name is limited to 128 letters, digits, underscores and hyphens."""
+    failed_mark = ""
+    """What is written before the output of a failed call, in formats without a field that says so."""
     answering: tuple[str, ...] = ()
     """The roles of messages that hold one result alone."""
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from ireneo.formats.chat import repairs
 from ireneo.formats.chat.format import (
@@ -46,10 +47,12 @@ from ireneo.formats.values import (
     type_of,
     words,
 )
-from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking
+from ireneo.log.calls import derive_failed
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
 
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
+CALL_FAILED: Final = "[The call failed.]"
 _ANSWERING: Final = ("tool", "function")
 REASONING: Final = ("reasoning_content", "reasoning")
 """Where providers of this format put a model's reasoning; OpenAI itself has no field for it."""
@@ -69,7 +72,9 @@ def _read(message: Json, place: str) -> Draft:
         parts = tuple(_read_content(content, place)) if content else ()
         old = role == "function"
         tool = words(message.get("name"), f"{place}, name") if old else text_or(message.get("name")) or None
-        return read_draft("tool", [Result(call_id=_result_id(message, role), parts=parts, name=tool)], name)
+        return read_draft(
+            "tool", [hear_failure(Result(call_id=_result_id(message, role), parts=parts, name=tool))], name
+        )
     said = _read_content(content, place) if content is not None else []
     if role == "assistant":
         return read_draft("assistant", _read_reply(message, said, place), name)
@@ -195,6 +200,29 @@ def _result_id(message: Json, role: str) -> str:
     return old_id(text_or(message.get("name"))) if role == "function" else text_or(message.get("tool_call_id"))
 
 
+# The format has no field that says that a call failed.
+
+
+def tell_failure(result: Part) -> Part:
+    """Say in words that a call failed, unless the output says so itself."""
+    if not isinstance(result, Result) or not result.failed or derive_failed(result.text):
+        return result
+    first = result.parts[0] if result.parts else None
+    if isinstance(first, Text):
+        return replace(result, parts=(replace(first, text=f"{CALL_FAILED} {first.text}".rstrip()), *result.parts[1:]))
+    return replace(result, parts=(Text(text=CALL_FAILED), *result.parts))
+
+
+def hear_failure(result: Result) -> Result:
+    """Read what `tell_failure` wrote."""
+    first = result.parts[0] if result.parts else None
+    if not isinstance(first, Text) or not first.text.startswith(CALL_FAILED):
+        return result
+    rest = first.text.removeprefix(CALL_FAILED).removeprefix(" ")
+    parts = (*((replace(first, text=rest),) if rest else ()), *result.parts[1:])
+    return replace(result, parts=parts, failed=True)
+
+
 # Media: content parts of a user message, in base64 within a data URL or in a field of its own.
 
 _DATA_URL = lazy_re(r"data:([\w.+-]+/[\w.+*-]+);base64,([A-Za-z0-9+/=_-]*)")
@@ -313,6 +341,7 @@ class OpenAIChat(ChatFormat):
     thinking: ThinkingRule = "none"
     local_rules = _LOCAL_RULES
     answering = _ANSWERING
+    failed_mark = CALL_FAILED
 
     def __init__(self, *, alternate: bool = False) -> None:
         self._alternate = alternate
@@ -339,6 +368,9 @@ class OpenAIChat(ChatFormat):
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its reasoning fields."""
         return without_reasoning(payload)
+
+    def _expressed_part(self, part: Part, role: Role) -> Part:
+        return tell_failure(super()._expressed_part(part, role))
 
     def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):

@@ -582,6 +582,10 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
                 f"message {item.index}: a {value['type']!r} is a part of a message; hand in the whole message, such as "
                 '{"role": "assistant", "content": [...]}'
             )
+        noted = value.get("timestamp") if isinstance(value, dict) else None
+        if isinstance(noted, str) and _moment(noted) is None:
+            says = f"its `timestamp` {noted[:40]!r} is no time; give one such as 2026-05-03T10:00:00Z"
+            raise UnreadableLog(f"message {item.index}: {says}")
     values, chat = [_worded(item.value, name) for item in run], chat_format(name)
     try:
         return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
