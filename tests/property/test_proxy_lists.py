@@ -130,3 +130,20 @@ def test_a_stream_says_the_same_however_it_is_cut(pieces: list[str], cuts: list[
     said = "".join(pieces)
     assert reader.is_complete
     assert reader.answers() == ([{"role": "assistant", "content": said}] if said else [])
+
+
+def test_user_and_assistant_take_turns_in_what_is_sent_on_if_they_did_in_what_came() -> None:
+    prompt = {"role": "system", "content": "You are a helper."}
+    chat = [prompt, *(message(number * 5 + 1, "assistant" if number % 2 else "user") for number in range(81))]
+
+    async def sent() -> list[str]:
+        async with ireneo.open(":memory:") as memory:
+            sessions = ProxySessions(memory, ProxySettings(budget=600), lambda sentence: None)
+            body, _ = await sessions.lay(requested(chat), "")
+            assert body is not None
+            return [each["role"] for each in json.loads(body)["messages"]]
+
+    roles = asyncio.run(sent())
+    assert len(roles) < len(chat)
+    assert roles[:2] == ["system", "user"]
+    assert all(one != other for one, other in pairwise(roles))
