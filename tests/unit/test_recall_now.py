@@ -234,3 +234,19 @@ def test_what_is_remembered_to_be_untrue_is_found(tmp_path: Path) -> None:
     with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
         memory.remember("I'm not allergic to nuts.")
         assert [hit.text for hit in memory.recall("Am I allergic to nuts?")] == ["I'm not allergic to nuts."]
+
+
+def test_what_changed_is_found_by_the_one_word_that_only_both_have(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        said = (
+            "i study sociology, third year",
+            "what goes with leeks?",
+            "sociology is over, it's social work instead now",
+        )
+        for number, text in enumerate(said):
+            at = MAY + number * MONTH
+            answer = {"role": "assistant", "content": "All right.", "timestamp": at.isoformat()}
+            session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}, answer])
+        found = [hit.text for hit in memory.recall("What do I study?", limit=2)]
+    assert found == [said[0], said[2]]

@@ -441,6 +441,8 @@ ANSWERS_TOO = 0.5
 """Share of a hit's score from which on others answer about as well, and stay before what changed of that hit."""
 RARE = 8
 """A word in at most this many messages is rare: two such words show that two messages are about the same."""
+OF_THESE_TWO = 2
+"""A word in at most this many messages shows that they are about the same: there are no others."""
 OF_ONE_NAME = 3
 """A name in at most this many messages shows that by itself."""
 FIRST = 20
@@ -652,7 +654,7 @@ def _with_renewals(
         shared = Counter[int]()
         for term in said[_name(hit)] & numbers.keys():
             # A name that many messages have is somebody's of whom much is told.
-            tells = 1 + (term in named[_name(hit)] and counts[term] <= OF_ONE_NAME)
+            tells = 1 + (counts[term] <= (OF_ONE_NAME if term in named[_name(hit)] else OF_THESE_TWO))
             shared.update(dict.fromkeys(map(place_of, numbers[term]), tells))
         places = [place for place, times in shared.items() if times > 1]
         newer = [
