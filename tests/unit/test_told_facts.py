@@ -309,6 +309,13 @@ def test_what_is_told_of_a_story_is_so_of_nobody(text: str) -> None:
     assert not told(text)
 
 
+def test_what_may_be_meant_for_a_story_that_was_asked_for_is_not_quoted() -> None:
+    asked = "Write a skit about a smuggler who lives in a lighthouse."
+    assert not said_facts(
+        "I'm the smuggler and I have a parrot.", speaker="Ines", at=NOW, before=[asked, "Here it is."]
+    )
+
+
 def test_what_is_no_longer_so_is_told_in_good_english() -> None:
     (fact,) = told("I no longer work at Siemens.")
     assert fact.text == "Ines no longer works at Siemens."

@@ -27,6 +27,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
     hyperbole: Row = ()  # Anywhere: nobody means it so
     supposed: Row = ()  # Anywhere in a clause: it is supposed, wished or doubted
+    asks_for_story: Row = ()  # Anywhere in a message: it asks for something to be made up
     framed: Row = ()  # Anywhere in a sentence: it and what follows is told of a story, a play or a dream
     unreal: Row = ()  # Anywhere in a clause: what follows it in its sentence is a wish, a threat, or made up
     condition: Row = ()  # At the beginning of a clause: a condition, so that what depends on it is hypothetical

@@ -42,6 +42,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     language: str
     made_up: bool = False
     """The message tells a story: what is said of others in it is made up."""
+    in_story: bool = False
+    """It may be meant for a story that was asked for."""
     how: bool = False
     """It says how something is done."""
     asked: str = ""
@@ -67,7 +69,8 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         return
     if says("handed_over", text) and _is_pasted(text):
         return
-    made_up = any(says("fiction", each) for each in (text, *before[-4:]))
+    in_story = any(says("asks_for_story", each) for each in (text, *before[-2:]))
+    made_up = in_story or any(says("fiction", each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     lines = text.split("\n")
     # "12. And the cat is back" answers how many there are; a list has more than one number.
@@ -97,6 +100,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             if isinstance(piece, Statement):
                 yield replace(
                     piece,
+                    in_story=in_story,
                     asked=" ".join(each.text for each in beside or () if not each.fragment),
                     opened=" ".join(each.text for each in beside or () if each.fragment),
                     joins=beside is not None,

@@ -693,7 +693,7 @@ class _FactReader:
         rows, text = cues(statement.language), statement.text
         if rows.address.search(text) or rows.asks_within.match(text) or rows.refers.match(text):
             return False
-        if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
+        if statement.in_story or (statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I)):
             return False
         # "My wife Ana" alone tells a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
