@@ -316,6 +316,10 @@ def test_what_may_be_meant_for_a_story_that_was_asked_for_is_not_quoted() -> Non
     )
 
 
+def test_what_has_no_word_that_tells_something_is_not_quoted() -> None:
+    assert not told("So I said no. No no.")
+
+
 def test_what_is_no_longer_so_is_told_in_good_english() -> None:
     (fact,) = told("I no longer work at Siemens.")
     assert fact.text == "Ines no longer works at Siemens."

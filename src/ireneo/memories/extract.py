@@ -18,9 +18,9 @@ from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, says
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.endings import says_of_change, words_of
+from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
-from ireneo.memories.figures import of_one_day
+from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
@@ -697,7 +697,9 @@ class _FactReader:
             return False
         # "My wife Ana" alone tells a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
-        return not set(only_names) <= relations().keys() and is_worth_keeping(text)
+        if set(only_names) <= relations().keys() or not (telling(text) or figures(text)):
+            return False
+        return is_worth_keeping(text)
 
     def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
         """Whether a statement tells what happened or what is so."""
