@@ -104,7 +104,9 @@ def test_what_is_not_supported_is_said(folder: Path) -> None:
     with LoopbackModel("openai", script(INVENTED)) as server:
         shown = run(*asking(server), cwd=folder).stdout
     assert " repaired" in shown
-    assert "1 line struck out: The path “made/up.py” stands nowhere." in shown
+    assert "1 line struck out: “The file made/up.py is broken”: The path “made/up.py” stands nowhere." in " ".join(
+        shown.split()
+    )
     assert "made/up.py" not in json.dumps(context(folder)["messages"])
 
 

@@ -32,7 +32,8 @@ def test_what_most_runs_wrote_to_get_over_a_finding_is_told() -> None:
     assert lesson.startswith("When `make lint` fails with “error is not nil")
     assert lesson.endswith("(nilerr)”, write `errors.Join`.")
     others = [linted(f"{name}.go", f"{name}.Report(err)") for name in ("sums", "years", "accounts")]
-    assert told(first, second, *others) == []  # Most got over it in other ways.
+    # Most got over it in other ways.
+    assert not any("write `errors.Join`" in each for each in told(first, second, *others))
 
 
 @pytest.mark.parametrize(
