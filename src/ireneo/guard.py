@@ -1,7 +1,8 @@
-"""The guard for hooks: check a call against a cache of the known traps, without the engine.
+"""The guard for hooks: check a call against a cache of the known traps, and make the brief of a session that begins.
 
 A hook is a new process for each call, so imports are most of its cost. A call that contains no word of any trap is
-answered at once; only otherwise are the traps and the end of the session's log read.
+answered at once; only otherwise are the traps and the end of the session's log read. A brief is made without `Memory`,
+which loads all verbs.
 """
 
 from __future__ import annotations
@@ -112,6 +113,35 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
 
     index = msgspec.json.decode(kept[1], type=readable(TrapIndex))
     return index.anywhere or project_here(folder) in index.projects
+
+
+def brief(path: str | PathLike[str], space: str, folder: str, budget: int) -> str:
+    """Return the brief for work in `folder`, like `Memory.brief` for the database at `path`; empty without lessons.
+
+    Raises what `ireneo.open` raises.
+    """
+    if not has_lessons(path, space, folder):
+        return ""
+    import asyncio
+
+    from ireneo.adapters.opening import open_store
+    from ireneo.adapters.tokens import EstimatedTokenizer
+    from ireneo.engine.brief import BriefCue
+    from ireneo.engine.brief import brief as compose
+    from ireneo.engine.resources import Resources, SystemClock
+    from ireneo.engine.scope import project_asked
+    from ireneo.engine.vectors import HeldVectors
+
+    async def ask() -> str:
+        store = await open_store(os.fspath(path))
+        try:
+            resources = Resources(store=store, count=EstimatedTokenizer().count, clock=SystemClock())
+            cue = BriefCue(project=project_asked(folder))
+            return (await compose(resources, space, HeldVectors(), cue, None, budget)).markdown
+        finally:
+            await store.close()
+
+    return asyncio.run(ask())
 
 
 def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: str = "") -> SessionSoFar:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ireneo.context.story import standing_threads, story_notes
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
-from ireneo.engine.tree import MIN_ID_LENGTH, find_summary
+from ireneo.engine.named import MIN_ID_LENGTH, find_summary
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ireneo.engine.named import messages_named
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
 from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
 from ireneo.engine.scope import FIRST_MESSAGES, place_session
-from ireneo.engine.tree import messages_named, passes
+from ireneo.engine.tree import passes
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import DEFAULT_FORMAT, ChatFormat, chat_format, chat_format_of
 from ireneo.formats.chat.reading import OBJECTS, ReadMessages, read_given

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.forget import forget
 from ireneo.engine.lessons import review
+from ireneo.engine.named import memory_named
 from ireneo.engine.remember import USES_KEPT, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import (
@@ -29,7 +30,6 @@ from ireneo.engine.scope import (
     project_asked,
     stated_project,
 )
-from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey

@@ -12,18 +12,11 @@ from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine import annotations as noting
 from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.lessons import Cited, shown_by
+from ireneo.engine.named import MIN_ID_LENGTH, find_summary, memory_named, messages_named, only_match
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
-from ireneo.engine.tree import (
-    MIN_ID_LENGTH,
-    all_annotations,
-    find_summary,
-    memory_named,
-    messages_named,
-    only_match,
-    whole_messages,
-)
+from ireneo.engine.tree import all_annotations, whole_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import Message, arguments_text, heard_by, names_of, short, texts

@@ -29,8 +29,9 @@ from ireneo.engine.forgetting import (
     settle_left,
     spoken_texts,
 )
+from ireneo.engine.named import memory_named, only_match, shortest_ids
 from ireneo.engine.resources import Resources
-from ireneo.engine.tree import all_annotations, all_messages, memory_named, only_match, shortest_ids
+from ireneo.engine.tree import all_annotations, all_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.files import topic
 from ireneo.language.topics import Persons

@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
+from ireneo.engine.named import memory_named
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import is_open, open_projects, without_words_of_others
-from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown

@@ -14,11 +14,11 @@ from typing import Unpack
 
 from msgspec.structs import replace
 
+from ireneo.engine.named import memory_named
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
 from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
-from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.predicates import next_statement, until_next_verb
 from ireneo.language.words import sentences, terms

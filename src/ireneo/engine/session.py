@@ -25,6 +25,7 @@ from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, Respo
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
+from ireneo.engine.named import memory_named
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
@@ -380,7 +381,7 @@ class Session:
         """The memory of the space with that id or abbreviation. Raises BadInput for several."""
 
         def read(tx: Transaction) -> Record | None:
-            found = trees.memory_named(tx, self.key.space, id)
+            found = memory_named(tx, self.key.space, id)
             limits = ScopeLimits(viewpoint=viewpoint, undone=not viewpoint)
             return next(iter(Scope(tx, self.key.space, limits).seen([found]))) if found is not None else None
 

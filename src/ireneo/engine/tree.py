@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,11 +11,11 @@ from ireneo.context.story import billed, standing_threads
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
-from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
+from ireneo.engine.named import messages_named
+from ireneo.errors import BadInput, MessageNotFound
 from ireneo.language.topics import Voice
-from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
+from ireneo.log.message import Count, Head, Message, MessageId, head_of
 from ireneo.log.tree import ROOT, Annotation, SessionKey
-from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.outcomes import shown_state
@@ -25,63 +25,6 @@ from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, render
 from ireneo.summaries.work import WORK
-
-MIN_ID_LENGTH = 4
-"""Least characters of an abbreviated id, prefix included; fewer would match by chance."""
-MAX_IDS_LISTED = 4
-"""Most ids listed where a name is ambiguous."""
-
-
-def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:
-    """Return the only id in `found` that is `name` or begins with it.
-
-    Raises BadInput, which lists some ids, if there are several or if `name` is too short.
-    """
-    if name in found:
-        return name
-    ids = sorted(set(found))
-    if len(name) < least:
-        raise BadInput(
-            f"{name!r} is too short for the id of one {what}: {shortest_ids(ids)}; give {least} characters of it."
-        )
-    if len(ids) > 1:
-        raise BadInput(f"Several of them begin with {name!r}, and it takes one {what}: {shortest_ids(ids)}.")
-    return ids[0]
-
-
-def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
-    """Return the messages in `found` that `name` means: one by its id, or all that came from one log entry.
-
-    Raises BadInput if several ids begin with `name`.
-    """
-    begun = {message.id for message in found if message.id.startswith(name)}
-    if not begun:
-        return list(found)
-    id = MessageId(only_match(name, begun, "message"))
-    return [message for message in found if message.id == id]
-
-
-def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
-    """Return the memory with that id or abbreviated id, if there is one. Raises BadInput as `only_match` does."""
-    found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
-    return found[MemoryId(only_match(name, found, "memory"))] if found else None
-
-
-def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
-    """The summary with that id or abbreviation. Raises SummaryNotFound, and BadInput for several."""
-    found = {summary.id: summary for summary in tx.summaries.find(key, name)} if name else {}
-    if not found:
-        raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
-    return found[SummaryId(only_match(name, found, "summary"))]
-
-
-def shortest_ids(ids: Sequence[str]) -> str:
-    """List some of the ids, abbreviated as far as they stay distinct."""
-    length = SHORT
-    while len({id[:length] for id in ids}) < len(set(ids)):
-        length += 1
-    more = ", …" if len(ids) > MAX_IDS_LISTED else ""
-    return f"{', '.join(id[:length] for id in ids[:MAX_IDS_LISTED])}{more}"
 
 
 def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | None:

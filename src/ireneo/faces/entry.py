@@ -15,7 +15,7 @@ import sys
 from typing import NoReturn
 
 from ireneo.errors import IreneoError
-from ireneo.faces.cli.place import DEFAULT_SPACE, Database, database, is_there, place_of
+from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, place_of
 
 _OPTIONS = ("--db", "--space")
 _BEFORE_CALL, _SESSION_START = "PreToolUse", "SessionStart"
@@ -80,13 +80,13 @@ def _answer(event: dict[str, object], db: str | None, space: str) -> str:
     if not is_there(path):
         # Only a database that was named is missed: without one, nothing was learned yet.
         return "" if db is None else _warn(f"There is no database {path}; nothing was looked up.")
+    # Imported when used: what every other command needs of this module is its first function.
+    from ireneo.guard import brief, check_call
+
     folder = _text(event, "cwd")
     if name == _SESSION_START:
-        brief = _brief(path, space, folder)
-        return _context(_SESSION_START, brief) if brief else ""
-    # Imported when used: what every other command needs of this module is its first function.
-    from ireneo.guard import check_call
-
+        told = shortened(brief(path, space, folder, _BRIEF_TOKENS))
+        return _context(_SESSION_START, told) if told else ""
     arguments = event.get("tool_input")
     found = check_call(
         path,
@@ -103,22 +103,11 @@ def _answer(event: dict[str, object], db: str | None, space: str) -> str:
     return _context(_BEFORE_CALL, context, f"ireneo: {found.text.splitlines()[0]}")
 
 
-def _brief(path: Database, space: str, folder: str) -> str:
-    from ireneo.guard import has_lessons
-
-    if not has_lessons(path, space, folder):
-        return ""
-    from ireneo import sync
-
-    with sync.open(path, space=space) as memory:
-        return shortened(memory.brief(project=folder, budget=_BRIEF_TOKENS).markdown)
-
-
-def shortened(brief: str) -> str:
+def shortened(whole: str) -> str:
     """Return a brief with its first 15 lessons, which are the most useful ones."""
     lessons = 0
     lines: list[str] = []
-    for line in brief.splitlines():
+    for line in whole.splitlines():
         lessons += line.startswith("- ")
         if lessons <= _BRIEF_LESSONS or not line.startswith("- "):
             lines.append(line)

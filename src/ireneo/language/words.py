@@ -33,6 +33,9 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
 _RUN = lazy_re(f"([{_UNSPACED}]+)")
+_MAYBE_MARKED = lazy_re("[\u0300-\u1fff\u20d0-\uffff]")
+"""The blocks that have combining marks; between them are punctuation and signs, such as “ and €."""
+_UNMARKED_WORD = lazy_re(r"[^\W_]+(?:'[^\W\d_]+)?")
 
 
 def letters(text: str) -> list[str]:
@@ -123,7 +126,9 @@ def third_person(verb: str) -> str:
 
 def _terms_of_any_script(folded: str) -> list[str]:
     if not _RUN.search(folded):
-        return [stem for word in _any_word().findall(folded) if (stem := _stem(word))]
+        # To list the marks takes longer than most texts do, and few texts need it.
+        word_in = _any_word() if _MAYBE_MARKED.search(folded) else _UNMARKED_WORD
+        return [stem for word in word_in.findall(folded) if (stem := _stem(word))]
     found: list[str] = []
     for word in _any_word().findall(folded):
         for run in _RUN.split(word):

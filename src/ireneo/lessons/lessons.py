@@ -715,7 +715,8 @@ def quotes(text: str, message: Message) -> list[str]:
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
     lines = [line for each in source_texts([message])[_dated(message) :] for line in _lines(each)]
-    wanted = [claim for claim in dict.fromkeys(claims(text)) if SourceIndex(lines).supports(claim)]
+    shown = SourceIndex(lines)
+    wanted = [claim for claim in dict.fromkeys(claims(text)) if shown.supports(claim)]
     chosen: list[int] = []
     while wanted and len(chosen) < MOST:
         best = max(range(len(lines)), key=lambda at: (_shown(lines[at], wanted), -at))

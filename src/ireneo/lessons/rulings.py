@@ -442,7 +442,8 @@ def merged_rulings(records: Sequence[Record]) -> list[Record]:
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
         for own in _sides([of_cue[cue] for cue in group]):
-            alike = sorted(own, key=_by_wording)
+            # To judge a wording is most of the cost, and one alone needs no judging.
+            alike = sorted(own, key=_by_wording) if len(own) > 1 else own
             pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
             out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
     return out
@@ -453,6 +454,8 @@ def _sides(records: Sequence[Record]) -> list[list[Record]]:
 
     What was said later ends what the other side said before, in the projects that both were said in.
     """
+    if len(records) == 1:
+        return [list(records)]
     sides = [[each for each in records if only_forbids(each.text) is bans] for bans in (True, False)]
     if not all(sides):
         return [list(records)]
@@ -487,6 +490,8 @@ def _by_wording(record: Record) -> tuple[object, ...]:
 def without_wishes_told(records: Sequence[Record]) -> list[Record]:
     """`records` without rulings that only say what a listed lesson about a repeated wish says already."""
     told = {each.cue.removeprefix(ASKED) for each in records if each.cue.startswith(ASKED)}
+    if not told:
+        return list(records)
     return [each for each in records if is_kept(each) or not is_ruling(each.cue) or not _only_wishes(each.text, told)]
 
 
