@@ -31,7 +31,6 @@ import ireneo
 from fading_play import PARTS, episodes, messages_of, needed, shares
 from fading_retold import held_threads, print_retold, told
 from fading_rivals import blob, term_pyramid
-from ireneo.context import story_blocks
 from ireneo.log.message import Message, Text
 from ireneo.summaries.policy import Policy, StorySettings
 
@@ -120,30 +119,28 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-def made_of(blocks: Sequence[str]) -> tuple[float, float]:
-    """The shares of the past's words that stand in sentences, and in lists of names."""
+def in_sentences(blocks: Sequence[str]) -> float:
+    """The share of the past's words that stand in sentences, and not in headers."""
     rows = [row for block in blocks for row in block.splitlines()]
-    listed = sum(count_words(row) for row in rows if row.startswith("Names: "))
     heads = sum(count_words(row) for row in rows if row.startswith("[STORY]"))
     total = max(sum(map(count_words, rows)), 1)
-    return (total - listed - heads) / total, listed / total
+    return (total - heads) / total
 
 
 def show(name: str, cut: Cut, names: Sequence[Counter[str]], seconds: float) -> None:
     """Print the two rows of a method."""
-    sentences, listed = made_of(cut.blocks)
     for label, row in zip(("said", "each"), shares(cut.text, names), strict=True):
         mean = sum(row) / len(row)
         cells = " ".join(f"{share:5.2f}" for share in row)
         rest = f"{min(row):6.3f} {row[0] / mean if mean else 0:9.2f}"
         if label == "said":
-            rest += f" {count_words(cut.text):6,} {sentences:9.2f} {listed:6.2f} {cut.pinned:>4}/{cut.threads:<3}"
+            rest += f" {count_words(cut.text):6,} {in_sentences(cut.blocks):9.2f} {cut.pinned:>4}/{cut.threads:<3}"
             rest += f" {seconds:6.1f}"
         print(f"{name if label == 'said' else '':24} {label} {cells} {rest}", flush=True)
 
 
 async def print_played(given: argparse.Namespace) -> None:
-    """Print the table of real play, and one of other mixes of sentences and names."""
+    """Print the table of real play."""
     played = episodes(given.data, given.first, given.last)
     messages, names = messages_of(played), needed(played)
     print(
@@ -151,7 +148,7 @@ async def print_played(given: argparse.Namespace) -> None:
         f" names a part: {', '.join(str(len(part)) for part in names)}"
     )
     ages = " ".join(f"{age:>5}" for age in ("old", *range(2, PARTS), "new"))
-    print(f"{'':24}      {ages}  least  old/mean  words sentences  names threads      s")
+    print(f"{'':24}      {ages}  least  old/mean  words sentences threads      s")
     async with AsyncExitStack() as stack:
         ours = Ours(await stack.enter_async_context(ireneo.open(":memory:")))
         best = Cut(blocks=[], live="")
@@ -170,10 +167,6 @@ async def print_played(given: argparse.Namespace) -> None:
             show(name, cut, names, time.perf_counter() - started)
         if given.read:
             print("\n" + "\n\n".join(best.blocks))
-        print("\nOther mixes, with fan-in 4: of a block's cost, so much at the most is names")
-        for share in (0.0, 0.2, 0.4, 0.6, 0.8):
-            story_blocks.NAMES_SHARE = share
-            show(f"  {share:.1f}", await ours.context(messages, told(StorySettings()), given.words), names, 0)
 
 
 def main() -> None:

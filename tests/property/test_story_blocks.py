@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.small_story import SCENES, story_record
 
-from ireneo.context.story_blocks import tell_blocks
+from ireneo.context.story_blocks import ages_together, tell_blocks
 from ireneo.log.message import Draft, Message, Text, message_id
 from ireneo.summaries import tell_story as leaf
 from ireneo.summaries import tell_story as rollup
-from ireneo.summaries.summary import Summary
+from ireneo.summaries.summary import Line, Section, Summary
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 
 _PIECES = [text for scene in SCENES for _, text in scene]
@@ -92,3 +94,44 @@ def test_every_sentence_stands_word_for_word_in_its_message(said: list[tuple[str
 def _plain(text: str) -> str:
     """A text without the stage directions and the markup between its sentences."""
     return " ".join(_BETWEEN.sub(" ", text).replace("…", " ").split())
+
+
+def _stretches(lengths: list[int]) -> list[Summary]:
+    """Adjacent summaries of these lengths, all with much to tell, worth the same."""
+    out: list[Summary] = []
+    for number, length in enumerate(lengths):
+        first = out[-1].last_position + 1 if out else 0
+        lines = tuple(
+            Line(text=f"In the year {number * 300 + place} hall {place * 7} of king {number} burned.", position=first)
+            for place in range(60)
+        )
+        told = story_record(_messages([(None, f"Year {number}.")]), (Section(name="story", lines=lines),))
+        out.append(replace(told, first_position=first, last_position=first + length - 1))
+    return out
+
+
+@settings(max_examples=times(40), deadline=None)
+@given(st.lists(st.sampled_from([150, 600, 2_400]), min_size=1, max_size=30), st.integers(1, 12))
+def test_what_is_told_together_is_adjacent_and_the_newest_last(lengths: list[int], most: int) -> None:
+    nodes = _stretches(sorted(lengths, reverse=True))
+    groups = ages_together(nodes, most)
+    assert [node for group in groups for node in group] == nodes
+    assert len(groups) == min(most, len(nodes))
+    if most > 1:
+        assert len(groups[-1]) == 1
+    sizes = [sum(node.messages for node in group) for group in groups]
+    since = [sum(sizes[place:]) for place in range(len(sizes) + 1)]
+    pairs = [1 - since[place + 2] / since[place] for place in range(len(sizes) - 1)]
+    # A group of several takes of the time since its beginning at most as much as any two neighbours would.
+    for group, size, time in zip(groups, sizes, since[:-1], strict=True):
+        assert len(group) == 1 or not pairs or size / time <= min(pairs) + 1e-9
+
+
+@settings(max_examples=times(40), deadline=None)
+@given(st.lists(st.sampled_from([150, 600, 2_400, 9_600]), min_size=2, max_size=8), st.integers(600, 3_000))
+def test_the_newer_a_stretch_the_more_is_told_of_each_message(lengths: list[int], room: int) -> None:
+    nodes = _stretches(sorted(lengths, reverse=True))
+    texts = tell_blocks(nodes, room, _count)
+    each = [_count(text) / node.messages for text, node in zip(texts, nodes, strict=True) if text]
+    # Sentences are told whole: one more or less is no difference between two blocks.
+    assert all(older <= newer + 20 / 150 for older, newer in pairwise(each))

@@ -47,10 +47,39 @@ def test_passages_stand_on_lines_of_their_own_and_names_follow_them() -> None:
     assert "The ferry came. Vera left." in written
 
 
-def test_a_name_stands_in_one_block_only() -> None:
-    first = node(story()[:8], "The ferry came in late that night.", names=("Orsk",))
-    second = node(story()[8:16], "The guards went home in the rain.", names=("Orsk",))
-    assert "\n".join(tell_blocks([first, second], 200, words)).count("Orsk") == 1
+def test_of_what_is_told_again_the_later_and_fuller_stands() -> None:
+    early = "Ilse the ferrywoman sold the copper lantern of Marrow to a blind tinker."
+    late = "The copper lantern of Marrow was sold by Ilse the ferrywoman to a blind tinker from the hills."
+    full = "Captain Orsk hanged three smugglers at Fort Dunmere because they had burned his barn and drowned his horse."
+    brief = "Orsk hanged three smugglers at Dunmere."
+    others = [f"Day {n} of the siege was cold, and number {n * 7} fell." for n in range(4)]
+    first = node(story()[:8], early, full, *others[:2])
+    second = node(story()[8:16], late, brief, *others[2:])
+    second = replace(second, sections=_placed(second, 100))
+    text = "\n".join(tell_blocks([first, second], 400, words))
+    assert early not in text
+    assert late in text
+    assert full in text
+    assert brief not in text
+    assert all(each in text for each in others)
+
+
+def _placed(told: Summary, by: int) -> tuple[Section, ...]:
+    """The sections of `told`, `by` places later."""
+    return tuple(
+        replace(section, lines=tuple(replace(line, position=line.position + by) for line in section.lines))
+        for section in told.sections
+    )
+
+
+def test_a_recap_does_not_take_the_room_of_what_it_leaves_out() -> None:
+    recap = tuple(Line(text=f"Lord {n * 3} fell at gate {n}, it was told.", position=n, weight=9) for n in range(60))
+    since = tuple(Line(text=f"Then ship {n} sank by cape {n * 5}.", position=n, weight=2.0) for n in range(300, 360))
+    told = node(story()[:8], length=600)
+    told = replace(told, sections=(Section(name="story", lines=(*recap, *since)),))
+    (text,) = tell_blocks([told], 500, words)
+    assert text.count("Then ship") > 8
+    assert text.count("it was told") >= text.count("Then ship")
 
 
 def test_no_block_is_silent_while_another_is_rich() -> None:

@@ -22,6 +22,7 @@ from ireneo.context.story import StoryTeller, compose_story
 from ireneo.context.view import ContextOptions
 from ireneo.engine.encode import view_rows
 from ireneo.log.message import Message, chain, weigh
+from ireneo.summaries.policy import preset
 from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import ListReader
 
@@ -138,6 +139,24 @@ def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
     assert looked == LOOKS
     # With every sixth of a leaf, and where a leaf is written.
     assert changed <= looked / 4, f"{changed} of {looked}"
+
+
+def test_what_the_newest_messages_leave_is_told_of_the_newest_blocks() -> None:
+    policy = preset("story")
+    lines = [says("user", f"On day {day} Lord Quorl betrayed the keeper of gate {day * 7}.") for day in range(1_400)]
+    path = chain(None, lines, lambda parts: weigh(parts, TOKENS.count))
+    found = StoryPath(ListReader(path), policy).grow(len(path))
+    terms = ContextOptions(budget=4_000, policy=policy, count=TOKENS.count)
+
+    def blocks(fresh: int) -> list[str]:
+        made = compose_story(replace(found, fresh=found.fresh[:fresh]), terms, StoryTeller(terms.count))
+        assert made.tokens <= terms.budget
+        return [item.text for item in made.shown if item.level == "story"]
+
+    few, many = blocks(1), blocks(30)
+    assert len(few) == len(many) > 3
+    assert few[:-3] == many[:-3]
+    assert all(len(one) > len(other) for one, other in zip(few[-3:], many[-3:], strict=True))
 
 
 @pytest.mark.parametrize("budget", [256, 257, 300, 511, 2_000])

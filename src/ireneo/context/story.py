@@ -18,11 +18,11 @@ from ireneo.context.story_blocks import (
     TOLD_LIVE,
     TOLD_OPEN,
     TOLD_THREADS,
+    ages_together,
     block_weight,
     even_groups,
     is_model_written,
     mostly_model_written,
-    oldest_together,
     opened_to_fill,
     says_nothing,
     tell_blocks,
@@ -46,7 +46,7 @@ from ireneo.context.view import (
 from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
-from ireneo.summaries.cast import KnownCast, known_cast, players_of, say_cast, say_players
+from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
@@ -121,9 +121,14 @@ OPEN_BLOCKS = 2
 CHOSEN_LIVE = 0.6
 """The share of their usual room that the newest messages get where rules tell of what came before them."""
 STEPS = 6
-"""The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
+"""The live messages move on by a sixth of a leaf at a time."""
+PARTS = 3
+"""What they leave of their room is told what comes right before them, in whole thirds of it: so all that comes before
+changes seldom."""
+NEWEST_BLOCKS = 3
+"""The most blocks that are told in what the newest messages leave."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 360
+LEAST_BLOCK = 240
 """The least tokens of a useful block: few large blocks rather than many without content."""
 BLOCKS_SHARE = 0.75
 """The share of blocks in what the newest messages leave; pins and the system's messages have the rest."""
@@ -186,7 +191,6 @@ class StoryTeller:
                 self._billed,
                 doubts=doubts,
                 strategy=story_strategy(options.policy),
-                players=players_of(self.cast(nodes)),
             )
 
         return self._told.get(name, told)
@@ -400,7 +404,9 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
     before = _before(story, options, teller)
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - _live_room(story.nodes, options), options, teller)
+    live = _live_room(story.nodes, options)
+    spare = 0 if story.waiting else _spare(live, sum(_cost(message, options.count) for message in story.fresh))
+    past = _past(story, left - live, options, teller, spare)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
@@ -456,14 +462,15 @@ def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summar
     return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
-def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
+def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, spare: int = 0) -> list[ContextItem]:
+    """The blocks of the past in `room` tokens, and in `spare` more what rules tell of the newest of them."""
     if not story.nodes:
         return []
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
         # Several stand in one block together, where there is no room for so many headers.
         even = mostly_model_written(story.nodes)
-        groups = even_groups(story.nodes, most) if even else oldest_together(story.nodes, most)
+        groups = even_groups(story.nodes, most) if even else ages_together(story.nodes, most)
         shown = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
         story = replace(story, nodes=tuple(shown))
     doubts = {
@@ -472,6 +479,10 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller)
         if (told := options.doubts(node))
     }
     nodes, words = _told(story.nodes, room, doubts, options, teller)
+    newest = list(nodes[-NEWEST_BLOCKS:])
+    if spare and not any(node.id in doubts or is_model_written(node) for node in newest):
+        fuller = options.count("\n\n".join(filter(None, words[-NEWEST_BLOCKS:]))) + spare
+        words = [*words[:-NEWEST_BLOCKS], *teller.tell(newest, fuller, {}, options)]
     out = [show_block(node, text, 1, options.count) for node, text in zip(nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
@@ -530,7 +541,8 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     start = _live_start(fresh, costs, live_room, settings(options.policy).leaf_messages // STEPS)
     out: list[ContextItem] = []
     if start:
-        out.append(_open_block(fresh[:start], story.threads, room - live_room, options, teller))
+        spare = _spare(live_room, sum(costs[start:]))
+        out.append(_open_block(fresh[:start], story.threads, room - live_room + spare, options, teller))
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
@@ -538,6 +550,12 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
         slots = newest_slots(newest, live_room, options, live_room)
         shown = fill_slots(slots, live_room, options.statements)
     return [*out, *with_notes(newest, shown, newest[0].position - 1, options)]
+
+
+def _spare(room: int, cost: int) -> int:
+    """What newest messages that cost so much leave of their room, in whole parts of it."""
+    part = max(room // PARTS, 1)
+    return max(room - cost, 0) // part * part
 
 
 def _cost(message: Message, count: Count) -> int:

@@ -1,9 +1,8 @@
-"""How the past of a story is shown in a given room: the best sentences and names over all its blocks at once.
+"""How the past of a story is shown in a given room: the best sentences over all its blocks at once.
 
 A greedy choice by value for cost, as for the work of an agent (`ireneo.context.allot`), with two differences. A story
-has no sections that outrank others, but prose that must stay one: names may only follow sentences. And its blocks
-stand for very unequal stretches, so each has a share of the room, and what a block offers is worth the less the more
-of its share is spent.
+has no sections that outrank others. And its blocks stand for very unequal stretches, so each has a share of the room,
+in equal parts for the periods of its stretch, and what a period offers is worth the less the more of that is spent.
 
 A text that a model wrote was written as one, and each of its sentences to stand alone, with the worth that the model
 gave to it. So a wide context shows all of it, and of what stands for most as many of the finer texts below it as there
@@ -14,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from ireneo.language.words import terms
 from ireneo.log.message import Count
-from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import StoryStrategy, story_strategy
 from ireneo.summaries.story_names import key_words
@@ -38,25 +37,17 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP, name_worth, of_the_story, recapped_names, recapped_terms
+from ireneo.summaries.tell_story import RECAP, of_the_story, recapped_terms
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
-NAMES_LABEL = TOLD_AS_STORY.sections("story")["artifacts"].heading
 
 DEPTH = 0.7
 """A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """The part of an even share of the room that each block has, whatever it covers."""
-NAMES_SHARE = 0.05
-"""The most that names take of a block while there are sentences left: a story is read."""
 NAMED = 0.5
 """The worth of a name in a sentence."""
-NAMING = 20.0
-"""What a name in the list is worth against a name in a sentence: within the list's share names come first, since nobody
-can ask for a name that is gone."""
-NAMES_TOKENS = 450
-"""The most tokens of all lists of names together."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
 EMINENT = 1.4
@@ -65,21 +56,33 @@ TELLING = 4.0
 """What a sentence is worth for what it tells, compared with the names in it."""
 WHOLE = 1.25
 """A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
+PERIOD_TOKENS = 200
+"""A block with a larger share tells of several periods, each of which has about as much room."""
+EVENLY = 4
+"""How steeply what a period offers loses worth as its share is spent: with 1, recaps have it all."""
+SAME, SAME_IN_MUCH = 0.6, 0.45
+"""Two statements are near-same where they share so much of the lesser one's words, weighed by how seldom they are; the
+second where they share `MUCH_SHARED` seldom words."""
+LEAST_SHARED, MUCH_SHARED = 4, 8
+"""The fewest seldom words that near-same statements share, and how many are much."""
+SELDOM = 0.2
+"""A word is seldom up to this share of all statements."""
+FULLER = 1.5
+"""Of near-same statements the earlier one stands where it says so many times as much."""
 TOLD_BEFORE = 0.15
 """What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
 SENTENCE_TOKENS = 40
-NAME_TOKENS = 2
-"""What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
-_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+"""What each sentence takes of a reader's attention, beside what it costs: without it stumps would win."""
 
 
 class _StoryPiece(Struct, kw_only=True):
-    """A sentence or a name that a block may show."""
+    """A sentence that a block may show."""
 
     node: int
+    period: int = 0
+    """The part of its block's stretch that it is from."""
     cost: int
-    line: Line | None
-    name: str
+    line: Line
     words: tuple[tuple[str, float], ...]
     """The words of the names in the sentence, each with its worth."""
     own: float
@@ -95,17 +98,13 @@ def tell_blocks(
     *,
     doubts: Mapping[SummaryId, str] | None = None,
     strategy: Strategy = TOLD_AS_STORY,
-    players: Collection[str] = (),
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
-    Names of `players` (their key words) are in no list of names, which takes `NAMES_SHARE` of a block at the most.
     `doubts` says of disputed nodes why they are disputed. Where there is not even room for the headers, the blocks that
     stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, doubts or {}, strategy, players)
-    telling.fill()
-    telling.drop_repeated_names()
+    telling = _Telling(nodes, room, count, doubts or {}, strategy)
     telling.fill()
     telling.regain()
     telling.fill()
@@ -122,10 +121,8 @@ class _Telling:
         count: Count,
         doubts: Mapping[SummaryId, str],
         strategy: Strategy,
-        players: Collection[str],
     ) -> None:
         self.strategy = strategy
-        self.players = players
         self.nodes = nodes
         self.room = room
         self.count = count
@@ -134,17 +131,16 @@ class _Telling:
         self.shown = self._with_header()
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._shares()
+        self.periods = [max(int(share / PERIOD_TOKENS), 1) for share in self.shares]
         self.standing: Counter[str] = Counter()
         self.told: set[str] = set()
         self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
-        self.named = recapped_names(line for node in nodes for line in node.lines("story"))
-        self.spent = [0] * len(nodes)
-        self.on_names = [0] * len(nodes)
+        self.spent: Counter[tuple[int, int]] = Counter()
         self.chosen: list[_StoryPiece] = []
         self.costs: dict[str, int] = {}
-        pieces = [piece for number in self.shown for piece in self._pieces(number)]
+        pieces = said_once([piece for number in self.shown for piece in self._pieces(number)])
         whole = self._tell_whole(pieces)
-        self.open = [piece for piece in pieces if piece.line is None or piece.node not in whole]
+        self.open = [piece for piece in pieces if piece.node not in whole]
 
     def _with_header(self) -> list[int]:
         """The nodes whose header there is room for, those that cover most messages first."""
@@ -165,20 +161,6 @@ class _Telling:
             out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
         return out
 
-    def drop_repeated_names(self) -> None:
-        """Remove chosen names that stand in a sentence chosen after them."""
-        told = set(_words_of([piece.line.text for piece in self.chosen if piece.line is not None]))
-        kept: list[_StoryPiece] = []
-        for piece in self.chosen:
-            if piece.line is None and all(word in told for word, _ in piece.words):
-                self.left += piece.cost
-                self.spent[piece.node] -= piece.cost
-                self.on_names[piece.node] -= piece.cost
-            else:
-                kept.append(piece)
-        self.chosen = kept
-        self.standing.update(told)
-
     def regain(self) -> None:
         """Count the room that is really left: sentences cost less together than one by one."""
         self.left = max(self.left, self.room - self.count("\n\n".join(filter(None, self._written()))))
@@ -187,37 +169,22 @@ class _Telling:
         """Choose until nothing more fits; may be called again with what turned out to be left."""
         pieces = self.open
         self.open = []
-        sentences_left = Counter(piece.node for piece in pieces if piece.line is not None)
-        held: dict[int, list[tuple[int, float]]] = {}
-        urgencies: dict[int, float] = {}
 
         def worth(place: int) -> float | None:
-            piece = pieces[place]
-            if piece.cost > self.left:
-                sentences_left[piece.node] -= piece.line is not None
-                self.open.append(piece)
+            if pieces[place].cost > self.left:
+                self.open.append(pieces[place])
                 return None
-            urgencies[place] = self._urgency(piece)
-            return urgencies[place] if urgencies[place] > 0 else None
+            return self._urgency(pieces[place])
 
         waiting = BestFirst(enumerate(map(self._urgency, pieces)))
         while (place := waiting.take(worth)) is not None:
-            piece = pieces[place]
-            if piece.line is None and sentences_left[piece.node] > 0 and not self._may_name(piece):
-                held.setdefault(piece.node, []).append((place, urgencies[place]))
-                continue
-            self._choose(piece)
-            if piece.line is not None:
-                sentences_left[piece.node] -= 1
-                for name, urgency in held.pop(piece.node, ()):
-                    waiting.put(name, urgency)
-        self.open.extend(pieces[place] for names in held.values() for place, _ in names)
+            self._choose(pieces[place])
 
     def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
         """Choose all of the texts that were written as one and fit into their share; returns their nodes."""
         texts: dict[int, list[_StoryPiece]] = {}
         for piece in pieces:
-            if piece.line is not None and is_of_one_piece(self.nodes[piece.node]):
+            if is_of_one_piece(self.nodes[piece.node]):
                 texts.setdefault(piece.node, []).append(piece)
         out: set[int] = set()
         for number, text in texts.items():
@@ -229,34 +196,22 @@ class _Telling:
                     self._choose(piece)
         return frozenset(out)
 
-    def _may_name(self, piece: _StoryPiece) -> bool:
-        names = self.on_names[piece.node] + piece.cost
-        most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
-        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
-
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
-        self.spent[piece.node] += piece.cost
-        self.on_names[piece.node] += piece.cost if piece.line is None else 0
+        self.spent[piece.node, piece.period] += piece.cost
         self.standing.update(word for word, _ in piece.words)
         self.told |= piece.terms
         self.chosen.append(piece)
 
     def _urgency(self, piece: _StoryPiece) -> float:
-        if piece.line is None:
-            # In a list a word that stands somewhere already says nothing more.
-            value = NAMING * sum(worth for word, worth in piece.words if not self.standing[word])
-            if not value:
-                return 0.0
-        else:
-            value = piece.own
-            if piece.terms:
-                new = len(piece.terms - self.told) / len(piece.terms)
-                value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
-            value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
-        share = self.shares[piece.node]
-        taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
-        return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)
+        value = piece.own
+        if piece.terms:
+            new = len(piece.terms - self.told) / len(piece.terms)
+            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
+        value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
+        share = self.shares[piece.node] / self.periods[piece.node]
+        spent = self.spent[piece.node, piece.period] + 0.15 * piece.cost + 0.1 * share
+        return value / (piece.cost + SENTENCE_TOKENS) * (share / spent) ** EVENLY
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
@@ -280,32 +235,22 @@ class _Telling:
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
-                name="",
+                period=self._period(number, line),
                 words=tuple((word, value * NAMED) for word, value in words.items()),
                 own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
                 terms=said,
             )
-        for line in node.lines("artifacts"):
-            for mention in line.names:
-                likely = name_worth(mention.name, self.named)
-                words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
-                if all(word in self.players for word in words):
-                    continue
-                yield _StoryPiece(
-                    node=number,
-                    cost=self._cost(f" {mention.name},"),
-                    line=None,
-                    name=mention.name,
-                    words=tuple(words.items()),
-                    own=0.0,
-                )
 
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
         """The sentences of a model, by the worth that it gave them; the names that matter stand in them."""
         for section, line in self._sentences(self.nodes[number]):
             own = written_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
             cost = self._cost(" " + self.strategy.say(section, line, ()))
-            yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
+            yield _StoryPiece(node=number, cost=cost, line=line, words=(), own=own)
+
+    def _period(self, number: int, line: Line) -> int:
+        node = self.nodes[number]
+        return (line.told_at - node.first_position) * self.periods[number] // max(node.messages, 1)
 
     def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
         for section in self.strategy.sections(node.level):
@@ -328,31 +273,47 @@ class _Telling:
                 over -= self.chosen.pop().cost
 
     def _written(self) -> list[str]:
-        lines: list[list[Line]] = [[] for _ in self.nodes]
-        names: list[list[str]] = [[] for _ in self.nodes]
-        for piece in self.chosen:
-            if piece.line is None:
-                names[piece.node].append(piece.name)
-            else:
-                lines[piece.node].append(piece.line)
+        told = {id(piece.line) for piece in self.chosen}
         out = [""] * len(self.nodes)
         for number in self.shown:
             node = self.nodes[number]
-            told = {id(line) for line in lines[number]}
             choice: dict[SectionName, list[tuple[Line, Sequence[str]]]] = {}
             for section, line in self._sentences(node):
                 if id(line) in told:
                     choice.setdefault(section, []).append((line, ()))
-            if names[number]:
-                choice["artifacts"] = [(Line(), names[number])]
             out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
         return out
 
 
+def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
+    """`pieces` without those of which a later one says nearly the same, or an earlier one that is much fuller."""
+    found = Counter(term for piece in pieces for term in piece.terms)
+    rarity = {term: math.log(len(pieces) / times) for term, times in found.items()}
+    fullness = [math.fsum(rarity[term] for term in piece.terms) for piece in pieces]
+    most = max(len(pieces) * SELDOM, 2.0)
+    holding: dict[str, list[int]] = {}
+    gone: set[int] = set()
+    for place in sorted(range(len(pieces)), key=lambda place: -pieces[place].line.told_at):
+        shared: dict[int, list[float]] = {}
+        for term in (term for term in pieces[place].terms if found[term] <= most):
+            for later in holding.setdefault(term, []):
+                shared.setdefault(later, []).append(rarity[term])
+            holding[term].append(place)
+        twins = []
+        for later, weights in shared.items():
+            least = (SAME_IN_MUCH if len(weights) >= MUCH_SHARED else SAME) * min(fullness[place], fullness[later])
+            if later not in gone and len(weights) >= LEAST_SHARED and math.fsum(weights) >= least:
+                twins.append(later)
+        if all(fullness[place] > FULLER * fullness[later] for later in twins):
+            gone.update(twins)
+        else:
+            gone.add(place)
+    return [piece for place, piece in enumerate(pieces) if place not in gone]
+
+
 def says_nothing(text: str) -> bool:
-    """Whether the text of a block is only a header, or a header and a list of names."""
-    told = text.partition("\n")[2].strip()
-    return bool(text) and (not told or ("\n" not in told and told.startswith(NAMES_LABEL)))
+    """Whether the text of a block is only a header."""
+    return bool(text) and not text.partition("\n")[2].strip()
 
 
 def block_weight(node: Summary) -> float:
@@ -360,9 +321,17 @@ def block_weight(node: Summary) -> float:
     return float(node.messages ** (TOLD_DEPTH if is_model_written(node) else DEPTH))
 
 
-def oldest_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
-    """Adjacent summaries in at most `most` groups: the oldest in one group, and each other summary in its own."""
-    return [nodes[: len(nodes) - most + 1], *([node] for node in nodes[len(nodes) - most + 1 :])]
+def ages_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
+    """Adjacent summaries in at most `most` groups, each the longer the longer ago it was.
+
+    Those are joined first that are the least part of the story from their beginning on.
+    """
+    groups = [[node] for node in nodes]
+    while len(groups) > most:
+        since = list(accumulate((sum(node.messages for node in group) for group in reversed(groups)), initial=0))[::-1]
+        place = min(range(len(groups) - 1), key=lambda place: (1 - since[place + 2] / since[place], place))
+        groups[place : place + 2] = [groups[place] + groups[place + 1]]
+    return list(groups)
 
 
 def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
@@ -377,12 +346,6 @@ def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
         groups.setdefault(int(most * (before + weight / 2) / sum(weights)), []).append(node)
         before += weight
     return list(groups.values())
-
-
-def _words_of(texts: Sequence[str]) -> Iterator[str]:
-    for text in texts:
-        for found in _WORD.findall(text.casefold().replace("’", "'")):
-            yield found.removesuffix("'s")
 
 
 # What models told.

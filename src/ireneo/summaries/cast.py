@@ -15,7 +15,6 @@ from msgspec import Struct
 from ireneo.language.files import topic
 from ireneo.language.story_topics import Cast
 from ireneo.language.topics import Names, Speech
-from ireneo.summaries.story_names import key_words
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 from ireneo.summaries.tell_story import SHOW_TALK
 
@@ -190,13 +189,6 @@ class KnownCast(Struct, kw_only=True):
     """The author who narrates to the players."""
     lately: str = ""
     """The weightiest line of the newest leaves."""
-
-
-def players_of(cast: KnownCast) -> frozenset[str]:
-    """Return the key words of the players' names, as far as no character has them."""
-    played = {word for each in cast.people for name in (each.name, each.full) for word in key_words(name)}
-    authors = [cast.narrator, *(each.player for each in cast.people if each.player)]
-    return frozenset(word for author in authors for word in key_words(author)) - played
 
 
 def known_cast(nodes: Sequence[Summary]) -> KnownCast:
