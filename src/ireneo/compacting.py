@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.engine.arguments import checked
@@ -20,11 +20,9 @@ from ireneo.errors import BadInput, UnreadableLog
 from ireneo.formats.chat.format import FormatName, Payload, ThinkingRule, chat_format, messages_of
 from ireneo.formats.chat.reading import ReadMessages, read_given
 from ireneo.formats.values import library_of
+from ireneo.ports.models import Tokenizer
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
-
-if TYPE_CHECKING:
-    from ireneo.ports.models import Tokenizer
 
 TokenCounts: TypeAlias = Literal["estimate", "o200k"]
 

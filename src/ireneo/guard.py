@@ -18,7 +18,7 @@ from ireneo.lessons.needles import VERSION, says_any
 if TYPE_CHECKING:
     from os import PathLike
 
-    from ireneo.lessons.guard import GuardAdvice, SessionSoFar
+    from ireneo.lessons.guard import GuardAdvice, SessionSoFar, TrapIndex
 
 TRANSCRIPT_BYTES = 200_000
 """Bytes read from the end of a transcript."""
@@ -51,20 +51,32 @@ def check_call(
     needles, record = kept
     if not says_any(needles, tool, arguments):
         return None
-    import msgspec
-
-    from ireneo.lessons.guard import TrapIndex, advice
+    index = _index(record)
+    if index is None:
+        return _asked_of_the_store(path, space, tool, arguments, look_back, folder)
+    from ireneo.lessons.guard import advice
     from ireneo.lessons.run import project_here
-    from ireneo.patterns import readable
 
-    traps = msgspec.json.decode(record, type=readable(TrapIndex)).traps
     project = project_here(folder) if folder else None
-    return advice(traps, tool, arguments, look_back, project=project)
+    return advice(index.traps, tool, arguments, look_back, project=project)
 
 
 def _kept(path: str | PathLike[str], space: str) -> tuple[tuple[str, ...], str] | None:
     """Read the cached traps without opening the store; None for a database on a server."""
     return None if str(path).startswith("postgres") and "://" in str(path) else read_kept(path, space, VERSION)
+
+
+def _index(record: str) -> TrapIndex | None:
+    """Decode the cached traps; None if they are damaged, which opening the store tells."""
+    import msgspec
+
+    from ireneo.lessons.guard import TrapIndex
+    from ireneo.patterns import readable
+
+    try:
+        return msgspec.json.decode(record, type=readable(TrapIndex))
+    except msgspec.DecodeError:
+        return None
 
 
 def _asked_of_the_store(
@@ -105,14 +117,10 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
         return True
     if not kept[1]:
         return False
-    import msgspec
-
-    from ireneo.lessons.guard import TrapIndex
     from ireneo.lessons.run import project_here
-    from ireneo.patterns import readable
 
-    index = msgspec.json.decode(kept[1], type=readable(TrapIndex))
-    return index.anywhere or project_here(folder) in index.projects
+    index = _index(kept[1])
+    return index is None or index.anywhere or project_here(folder) in index.projects
 
 
 def brief(path: str | PathLike[str], space: str, folder: str, budget: int) -> str:

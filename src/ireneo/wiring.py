@@ -21,12 +21,13 @@ from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
+from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
 from ireneo.summaries.policy import Policy, VoiceRule
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
-    from ireneo.ports.models import Embedder, LanguageModel, Tokenizer, Workers
+    from ireneo.ports.models import Workers
     from ireneo.ports.store import Migrated
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"

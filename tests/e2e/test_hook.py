@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -238,6 +239,19 @@ def test_a_session_begins_with_what_earlier_runs_taught(db: Path, source: str) -
     said = told["hookSpecificOutput"]["additionalContext"]
     assert "run `make db` first" in said
     assert len(said.splitlines()) <= 20
+
+
+def test_damaged_kept_traps_cost_the_hook_a_line_and_no_session_its_brief(db: Path) -> None:
+    given = asked("Bash", {"command": TEST})
+    assert said_of(run("hook", "--db", db, given=given))
+    brief = run("hook", "--db", db, given=start()).stdout
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute("UPDATE traps SET record = '{'")
+        connection.commit()
+    done = run("hook", "--db", db, given=given)
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+    assert "see `ireneo doctor`" in done.stderr
+    assert run("hook", "--db", db, given=start()).stdout == brief != ""
 
 
 def test_a_session_begins_with_fifteen_lessons_at_most() -> None:

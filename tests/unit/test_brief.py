@@ -16,7 +16,7 @@ from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.brief import actions
 from ireneo.engine.resources import Resources
-from ireneo.errors import StoreBusy
+from ireneo.errors import SessionNotFound, StoreBusy
 from ireneo.log.message import short
 from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.ports.store import Store
@@ -227,5 +227,15 @@ def test_a_command_is_quoted_as_its_user_entered_it(store: str) -> None:
             await session.append({"role": "user", "content": text})
         brief = await memory.brief(goal="Write the harbour report.")
         assert [line.text.partition(" (")[0] for line in brief.lines] == [f"“/plan {said}”"]
+
+    within(store, work)
+
+
+@every_store
+def test_a_session_that_is_not_there_is_named(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        with pytest.raises(SessionNotFound, match="no session 'nosuch'"):
+            await memory.brief(goal="test the desk", session="nosuch")
 
     within(store, work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ireneo
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.openai import OpenAIChat
@@ -207,3 +208,14 @@ def test_joined_words_stand_alone_when_their_results_are_gone() -> None:
     assert ANTHROPIC.encode([said("user", "Go."), words]).messages == [{"role": "user", "content": "Go."}, alone]
     summary = Draft(role="user", parts=(Text(text="[SUMMARIZED]"),), origin="summary")
     assert ANTHROPIC.encode([said("user", "Go."), summary, words]).messages[-1] == alone
+
+
+def test_an_empty_message_that_is_left_out_is_told() -> None:
+    given = [{"role": role, "content": text} for role, text in (("user", "hi"), ("assistant", " "), ("user", "there"))]
+    told = ireneo.compact(given, 4_000, to="anthropic")
+    assert [each["content"] for each in told.messages] == ["hi", "there"]
+    assert [each.message.partition(": ")[2] for each in told.repaired] == [
+        "an empty message is left out: anthropic takes none."
+    ]
+    kept = ireneo.compact(given, 4_000, to="openai")
+    assert (kept.messages, kept.repaired) == (given, ())

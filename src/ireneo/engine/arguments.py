@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cache, wraps
-from inspect import Parameter, Signature, iscoroutinefunction, signature
+from inspect import Parameter, Signature, get_annotations, iscoroutinefunction, signature
 from os import PathLike
 from types import FunctionType, NoneType, UnionType
 from typing import (
@@ -56,8 +56,8 @@ def checked_methods(owner: C) -> C:
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty name.
 
-    An annotation that can't be resolved, of a type that is imported for annotations alone, or that is a protocol,
-    accepts anything.
+    An annotation that can't be resolved, of a type that is imported for annotations alone, accepts anything; a protocol
+    accepts whatever has its attributes.
     """
     if iscoroutinefunction(verb):
 
@@ -135,7 +135,9 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
         fits = isinstance(value, int | hint) and not isinstance(value, bool)
     elif hint in _OPEN:
         fits = hasattr(value, "read")
-    elif isinstance(hint, type) and hint.__module__ != "typing" and not getattr(hint, "_is_protocol", False):
+    elif getattr(hint, "_is_protocol", False):
+        fits = all(hasattr(value, name) for name in (*vars(hint), *get_annotations(hint)) if not name.startswith("_"))
+    elif isinstance(hint, type) and hint.__module__ != "typing":
         fits = isinstance(value, hint)
     plain = value is None or isinstance(value, int | float | str)
     return "" if fits else f"is {shown if plain and len(shown := repr(value)) <= MOST_SHOWN else type(value).__name__}"
@@ -154,4 +156,5 @@ def _called(hint: Any) -> str:  # noqa: ANN401 (any annotation)
         if not issubclass(origin, Iterable):
             return _CALLED.get(origin, f"a {origin.__name__}")
         return "a mapping" if issubclass(origin, Mapping) else f"a list, each {_called(inner[0])}"
-    return _CALLED.get(hint, f"a {getattr(hint, '__name__', 'value')}")
+    name = getattr(hint, "__name__", "value")
+    return _CALLED.get(hint, f"{'an' if name[0] in 'AEIO' else 'a'} {name}")

@@ -26,7 +26,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, place_all
 from ireneo.engine.scratchpad import check_pad
 from ireneo.engine.vectors import HeldVectors, vectors_of
-from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, StoreError
+from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
 from ireneo.grounding.claims import neutralise
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
@@ -196,6 +196,8 @@ async def brief(
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
+        if cue.session is not None and tx.sessions.get(SessionKey(space, cue.session)) is None:
+            raise SessionNotFound.named(cue.session, space)
         search = BriefSearch(Scope(tx, space, cue), cue, now, held)
         found, said = _candidates(search, cue, asked)
         found = [replace(each, record=_neutralised(each.record)) for each in found]

@@ -424,7 +424,7 @@ def losses(
     `handed` are the same drafts as the caller passed them, with payloads and thinking; `read` is what the format reads
     in the `payload` that it wrote.
     """
-    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat)]
+    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat), *_unsaid(drafts, read, chat)]
     return sorted([*found, *_unkept(handed, payload, chat)], key=lambda loss: loss.index)
 
 
@@ -468,6 +468,13 @@ def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -
         else:
             missing.setdefault(_named(part), []).append(index)
     yield from _left_out(missing, f"{chat.name} has no place for it")
+
+
+def _unsaid(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+    """Find messages that say nothing, of which fewer are there when the list is read again."""
+    empty = [index for index, draft in enumerate(drafts) if draft.role != "system" and all(map(is_blank, draft.parts))]
+    kept = sum(all(map(is_blank, draft.parts)) for draft in read)
+    yield from _left_out({"an empty message": empty[kept:]} if empty[kept:] else {}, f"{chat.name} takes none")
 
 
 def _left_out(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
