@@ -176,9 +176,9 @@ def test_prose_is_found_as_it_stands_and_teaches_no_episode(tmp_path: Path) -> N
     told = "On day {day} the keeper walked to the gate, and lit a lamp for whoever came late over the moor."
     (tmp_path / "tale.txt").write_text("\n\n".join(told.format(day=day) for day in range(400)))
     (tmp_path / "play.txt").write_text("\n\n".join(f"{'VT'[day % 2]}era: {told.format(day=day)}" for day in range(400)))
-    for name, taught in (("tale", False), ("play", True)):
+    for name in ("tale", "play"):
         db = tmp_path / f"{name}.db"
         run("import", tmp_path / f"{name}.txt", "--format", "chat", db=db)
         run("work", "--until-idle", db=db)
-        assert ("episodic" in run("memories", "-a", db=db).stdout) == taught
+        assert "episodic" not in run("memories", "-a", db=db).stdout
         assert "On day 17 " in run("recall", "What did the keeper do on day 17?", "-a", db=db).stdout

@@ -78,8 +78,8 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
     return injected("pins", "cast", text, options.count, story.nodes[0].first, story.nodes[-1].last)
 
 
-THREADS_SHARE = 0.25
-"""The share of a context for open threads."""
+THREADS_SHARE = 0.12
+"""The share of a context for open threads. Of a table's talk rules find many that nobody would carry."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """Where rules found them, which miss most deeds that end one."""
