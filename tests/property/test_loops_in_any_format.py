@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -48,6 +49,12 @@ def parts_of(messages: Sequence[ireneo.Message | Draft]) -> list[Part]:
     return [part for message in messages for part in message.parts]
 
 
+def says_nothing(message: Mapping[str, Any]) -> bool:
+    """Whether it is a user's message without a word."""
+    said = message.get("content") or ""
+    return message.get("role") == "user" and "parts" not in message and isinstance(said, str) and not said.strip()
+
+
 def shown(parts: Sequence[Part], form: ChatFormat) -> list[str]:
     """What a context must show of `parts`, in whatever order they are joined."""
     return sorted(str(part) for part in parts if form.thinking != "none" or not isinstance(part, Thinking))
@@ -69,8 +76,8 @@ def test_a_loop_that_begins_with_words_is_read_as_what_it_is(name: str, data: st
     messages = data.draw(LISTS[name]).messages
     first = FIRST.get(name, {"role": "user", "content": WORDS})
     assume(messages and not form.validate(Payload(messages=[first, *messages])))
-    # Nothing tells whose they are; such a message is refused.
-    assume(not any(map(unknown_block, messages)))
+    # Nothing tells whose they are; such a message is refused. So is one of a user's that says nothing, by itself.
+    assume(not any(unknown_block(each) or says_nothing(each) for each in messages))
     meant = parts_of(form.decode([first, *messages]))
     for appends in ([WORDS, *messages], [[WORDS, *messages]], [WORDS, messages]):
         read, context = asyncio.run(told(name, appends))

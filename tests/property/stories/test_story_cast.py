@@ -100,7 +100,7 @@ def test_nobody_is_in_the_cast_who_is_not_in_what_was_heard_on_the_path(tale: li
         path = await session.messages()
         heard = [each.draft for each in path if not viewpoint or heard_by(each.draft, viewpoint)]
         words = " ".join([draft.text for draft in heard] + list(AUTHORS))
-        context = await session.context(1_500 if back % 2 else 800, preset=TINY_STORY, viewpoint=viewpoint or None)
+        context = await session.context(1_500 if back % 2 else 800, preset=TINY_STORY, viewpoint=viewpoint)
         for name in re.findall(
             r"[A-Z][a-z]+", " ".join(line for line in cast(context).splitlines() if line[:1] == "-")
         ):

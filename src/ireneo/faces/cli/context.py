@@ -488,7 +488,8 @@ def _pins(row: ireneo.ViewRow) -> str:
     if row.id == "cast":
         return "cast"
     listed = sum(line.startswith("- ") for line in row.text.splitlines())
-    return f"{listed} pins and threads" if "Open threads" in row.text else counted(listed, "pin")
+    threads = "Open threads" in row.text or "Left open" in row.text
+    return f"{listed} pins and threads" if threads else counted(listed, "pin")
 
 
 def _row_text(row: ireneo.ViewRow) -> str:
