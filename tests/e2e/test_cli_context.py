@@ -168,6 +168,8 @@ def test_a_byte_order_mark_is_no_fault() -> None:
 
 def test_what_the_model_reads_is_printed_whole() -> None:
     shown = run("context", AGENT, "--budget", 2000, "--text").stdout
-    assert shown == "\n\n".join(row["text"] for row in context(AGENT, "--budget", 2000)["view"]) + "\n"
+    cut = context(AGENT, "--budget", 2000)
+    assert shown == "\n\n".join(row["text"] for row in [*cut["pins"], *cut["view"]]) + "\n"
+    assert shown.startswith("[PINNED]")
     assert "[GOAL BATCH]" in shown
     assert "## Dead ends\n" in shown

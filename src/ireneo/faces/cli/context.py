@@ -114,7 +114,7 @@ def context(
             raise BadInput("--session and --format say how a file is read; leave them out for a stored session.")
         with open_existing(stored) as memory:
             cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
-    whole = plain("\n\n".join(printable(row.text) for row in cut.context.view) + "\n")
+    whole = plain("\n\n".join(printable(row.text) for row in rows_of(cut.context)) + "\n")
     return Answer(_payload(cut.context), whole if text else lambda: show_cut(cut))
 
 
