@@ -232,8 +232,11 @@ class _Checked:
         return await self._model.ask(prompt, reply)
 
 
-CHUNK = 32
-"""How many leaves are written without a model in one transaction. At most these are written again after a crash."""
+FIRST_CHUNK, CHUNK = 2, 32
+"""How many leaves are written without a model in one transaction. At most these are written again after a crash.
+
+The first transactions have fewer, so that whoever waits soon sees how much there is to do.
+"""
 CHUNK_LEASE_SECONDS = 10.0
 """A short lease, since no model is awaited: if the worker dies, the next one need not wait for long."""
 
@@ -321,6 +324,7 @@ class SummaryWork:
                 first = reached.position
 
     async def _catch_up_story(self) -> AsyncGenerator[WorkResult, None]:
+        most = FIRST_CHUNK
         while (ahead := await self._grown(1)) and ahead.made:
             # Called after what is due first, and not after the branch: branches share what they have in common.
             name = f"catch up {ahead.made[0].id}"
@@ -328,7 +332,7 @@ class SummaryWork:
                 if lease is None:
                     self._writer.waits = True
                     return
-                grown = await self._grown(CHUNK)
+                grown = await self._grown(most)
                 await self._store.write(self._keep_grown, grown, lease)
             if grown is None or not grown.made:
                 return
@@ -343,6 +347,7 @@ class SummaryWork:
             )
             if not grown.behind:
                 return
+            most = min(2 * most, CHUNK)
 
     async def _grown(self, most: int) -> Grown | None:
         """Return the story with at most `most` more leaves; None before the first message."""
