@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
+from msgspec.structs import replace
 from tests.progress import progress_of
 from tests.story_parts import replied
 
@@ -24,7 +25,7 @@ from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, Works
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.models import Prompt
+from ireneo.ports.models import Prompt, R, Reply
 from ireneo.ports.store import Lease, Transaction
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import Summary, SummaryId
@@ -147,6 +148,46 @@ def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
         assert slow.waits
         assert house.model.prompts == []
         assert [lease.holder for lease in await house.store.read(lambda tx: tx.leases.of_session(KEY))] == [quick.name]
+
+    asyncio.run(main())
+
+
+class SlowLLM:
+    """A model during whose answer something else happens."""
+
+    def __init__(self, inner: ScriptedLLM, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._inner = inner
+        self._meanwhile = meanwhile
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        answered = await self._inner.ask(prompt, reply)
+        await self._meanwhile()
+        return answered
+
+
+def test_of_an_answer_with_several_texts_only_those_are_reported_that_nobody_else_stored_meanwhile() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        quick = house.desk()
+        reported: list[WorkResult] = []
+
+        async def overtake() -> None:
+            house.clock.move(HOUR)
+            worked = await quick.write(summary, name, partial(asked_by, house, quick, partial(asyncio.sleep, 0)))
+            assert worked is not None
+            reported.append(worked)
+
+        means = replace(house.means, models=Models.of(SlowLLM(house.model, overtake)))
+        slow = TextWriter(means, Worker(house.store, house.clock), KEY, MAIN)
+        reported += await everything(SummaryWork(slow, OPTIONS).visit(1))
+        first, rest = reported
+        assert (first.id, first.summaries, first.did) == (name, 1, "written")
+        assert rest.did == "written"
+        assert rest.id != name, "a text was reported by two"
+        assert rest.first_position > first.last_position
+        assert (rest.summaries, rest.due) == (1, 0)
 
     asyncio.run(main())
 

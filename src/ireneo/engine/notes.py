@@ -343,10 +343,12 @@ class _Taken(Struct, frozen=True, kw_only=True):
     erased: int
 
 
-def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erased: int | None) -> bool:
-    """Store texts that belong together; whether they were new. Raises Overtaken where messages were erased."""
+def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erased: int | None) -> Sequence[Summary]:
+    """Store texts that belong together; returns the new ones. Raises Overtaken where messages were erased."""
     check_not_erased(tx, key, erased)
-    return bool(tx.summaries.put(key, texts))
+    there = {each.id for each in tx.summaries.get(key, [each.id for each in texts])}
+    tx.summaries.put(key, texts)
+    return [each for each in texts if each.id not in there]
 
 
 def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> None:

@@ -2,7 +2,8 @@
 
 Any number of processes may work at once. What is due is derived from the log and from what is stored, so nothing is
 queued, and a worker that is killed leaves nothing to be cleaned up. If two workers do the same work all the same, both
-make the same ids: what the first one stored stays, and the second one reports it as taken over.
+make the same ids: what the first one stored stays, and the second one reports it as taken over, or, of an answer with
+several texts, only those that were not there yet.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     level: SummaryLevel = "story"
     depth: int = 1
     summaries: int = 1
-    """How many summaries were written: one answer may hold the notes for several blocks."""
+    """How many summaries were written: one answer may hold several texts."""
     reason: str = ""
     """Why the work failed, or what was wrong with the model's answer."""
     tokens_in: int = 0
@@ -125,6 +126,8 @@ class TextWriter:
         """How many calls of a model failed in a row; infinite where calling again is of no use for now."""
         self.erased: int | None = None
         """How many messages of the session had been erased when what is to be written was read; None: unknown."""
+        self.settled = 0
+        """How many due texts the last answer settled, whoever stored them."""
         self._at: tuple[Lease, SummaryId]
         """What is being written, and under which lease."""
 
@@ -181,6 +184,7 @@ class TextWriter:
             last_position=summary.last_position,
             depth=summary.depth,
         )
+        self.settled = 0
         try:
             written = await ask(summary)
         except ModelError as error:
@@ -191,7 +195,7 @@ class TextWriter:
                 await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
 
-        def keep_it(tx: Transaction) -> bool:
+        def keep_it(tx: Transaction) -> Sequence[Summary]:
             new = keep_texts(tx, self.key, written.texts, self.erased)
             self.worker.done(tx, lease)
             return new
@@ -204,14 +208,19 @@ class TextWriter:
         except Overtaken as error:
             # Messages were erased meanwhile: the answer is paid for, but must not be kept.
             return replace(worked, reason=str(error))
+        self.settled = len(written.texts)
+        # Another may have had the answer for some of these texts meanwhile, and reported them.
+        told = new or written.texts
+        if told[0] is not written.text:
+            worked = replace(worked, first_position=told[0].first_position, depth=told[0].depth)
         return replace(
             worked,
-            id=written.text.id,
+            id=told[0].id,
             did=written.verdict if new else "taken_over",
             reason=_reasons(written.faults),
             supported=writing.supported,
             struck=writing.struck,
-            summaries=len(written.texts),
+            summaries=len(told),
         )
 
     async def _is_put_off(self, name: str) -> bool:
@@ -270,9 +279,9 @@ class SummaryWork:
                 done = await self._writer.write(summary, summary.id, partial(self._ask, due.options, model))
                 if done is None:
                     continue
-                written = done.summaries if done.did != "failed" else 0
-                yield replace(done, due=due.missing - (written if self._policy.story else place + 1))
-                texts -= max(written, 1)
+                settled = self._writer.settled
+                yield replace(done, due=due.missing - (settled if self._policy.story else place + 1))
+                texts -= max(settled, 1)
                 if self._writer.failures >= patience or texts <= 0:
                     return
                 if self._policy.story:
