@@ -26,7 +26,7 @@ from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, answered
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.patterns import readable
 
-DECIDING = ("redact-secret", "tree-sitter", "tree-sitter-bash", "snowballstemmer", "python-dateutil", "bpe-openai")
+DECIDING = ("redact-secret", "tree-sitter", "tree-sitter-bash", "PyStemmer", "python-dateutil", "bpe-openai")
 """Packages whose version affects the result of an analysis."""
 _ONE_AT_A_TIME = Lock()
 """A worker may have several threads; the interpreter gains nothing from them, and a parser is bound to one."""

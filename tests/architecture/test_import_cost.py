@@ -47,7 +47,7 @@ IMPORT_ALL = """
 import json, sys
 import ireneo.sync, ireneo.types, ireneo.faces.cli.main
 from ireneo.language import files
-print(json.dumps([len(files._sections), "snowballstemmer" in sys.modules]))
+print(json.dumps([len(files._sections), "Stemmer" in sys.modules]))
 """
 
 
@@ -96,7 +96,7 @@ HOOK = (
     "try:\n    run()\n"
     "except SystemExit:\n    import json; sys.stderr.write(json.dumps(sorted(sys.modules)))"
 )
-SCREENS = frozenset({"typer", "rich", "click", "pydantic", "mcp", "numpy", "redact_secret", "snowballstemmer"})
+SCREENS = frozenset({"typer", "rich", "click", "pydantic", "mcp", "numpy", "redact_secret", "Stemmer"})
 WAITS = frozenset({"asyncio", "sqlite3"})
 PARSES = frozenset({"msgspec", "tree_sitter"})
 """What only a call that names a trap's word pays for."""

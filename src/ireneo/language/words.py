@@ -148,11 +148,11 @@ def _stem(word: str) -> str:
     if word in common_words():
         return ""
     word = base_forms().get(word, word)
-    # Imported lazily: it loads the stemmers of all languages.
-    from snowballstemmer.english_stemmer import EnglishStemmer
+    # Imported lazily: the hook of a coding agent mostly needs no stem.
+    from Stemmer import Stemmer
 
     # A stemmer has mutable state, so each call gets its own for thread safety.
-    return str(EnglishStemmer().stemWord(word)) if word.isascii() and word.isalpha() else word
+    return str(Stemmer("english", 0).stemWord(word)) if word.isascii() and word.isalpha() else word
 
 
 @cache
