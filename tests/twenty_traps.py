@@ -1,4 +1,4 @@
-"""Twenty traps: what runs showed of each, how it is met again in other words, and calls beside it that are harmless.
+"""Twenty traps that runs showed, and eight that somebody told, each met in other words, and harmless calls beside it.
 
 They are used by a test and by `benchmarks/guard_traps.py`.
 """
@@ -6,7 +6,7 @@ They are used by a test and by `benchmarks/guard_traps.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -428,6 +428,81 @@ SCENES = (
 )
 
 
+class Told(Struct, frozen=True):
+    """A failure that no run showed: it was remembered."""
+
+    name: str
+    """Its words."""
+    project: str
+    met: tuple[str, Given]
+    way_out: str
+    harmless: tuple[tuple[str, Given, tuple[Turn, ...]], ...]
+
+
+TOLD = (
+    Told(
+        "`make deploy` without the VPN hangs: connect to it first.",
+        "harbour",
+        met("cd /srv/harbour && make deploy ENV=staging"),
+        "connect to it first",
+        (bash("make deploy --help"), bash("make build"), bash("grep -n deploy Makefile")),
+    ),
+    Told(
+        "`npm install` fails with ERESOLVE here; pass `--legacy-peer-deps`.",
+        "lighthouse",
+        met("npm install left-pad"),
+        "--legacy-peer-deps",
+        (bash("npm install left-pad --legacy-peer-deps"), bash("npm test"), bash("npm ls")),
+    ),
+    Told(
+        "Run `make db` before `make integration`, it fails with connection refused otherwise.",
+        "quay",
+        met("make integration"),
+        "make db",
+        (bash("make db && make integration"), bash("make integration", ran("make db")), bash("make unit")),
+    ),
+    Told(
+        "Never run `npm audit fix` again: it broke the lockfile.",
+        "buoy",
+        met("npm audit fix"),
+        "broke the lockfile",
+        (bash("npm audit"), bash("git log --grep 'audit fix'"), bash("npm run audit")),
+    ),
+    Told(
+        "`src/gen/api.ts` fails to build when it was edited by hand: run `make gen`.",
+        "pier",
+        ("Edit", {"file_path": "/srv/pier/src/gen/api.ts", "old_string": "a", "new_string": "b"}),
+        "make gen",
+        (
+            bash("cat src/gen/api.ts"),
+            ("Edit", {"file_path": "/srv/pier/src/api.ts", "old_string": "a", "new_string": "b"}, ()),
+            bash("make gen"),
+        ),
+    ),
+    Told(
+        "`pytest -n 8` deadlocks because the workers share a port; use `pytest -n 1`.",
+        "ferry",
+        met("pytest tests/unit -n 8"),
+        "pytest -n 1",
+        (bash("pytest -n 1"), bash("pytest tests/unit"), bash("pytest -n 80")),
+    ),
+    Told(
+        "I tried `git push --force` on main: it is refused. Push to a branch and open a pull request.",
+        "wharf",
+        met("git push --force origin main"),
+        "push to a branch",
+        (bash("git push origin fix"), bash("git push --help"), bash("echo 'git push --force'")),
+    ),
+    Told(
+        "`terraform apply` hangs without AWS_PROFILE.",
+        "mole",
+        met("terraform apply -auto-approve"),
+        "with AWS_PROFILE",
+        (bash("AWS_PROFILE=dev terraform apply"), bash("terraform plan"), bash("terraform fmt")),
+    ),
+)
+
+
 def log_of(session: str, turns: tuple[Turn, ...], project: str, begins: datetime = BEGINS) -> str:
     """A session as Claude Code logs it."""
     lines: list[dict[str, object]] = []
@@ -469,25 +544,31 @@ def learn(folder: Path) -> Path:
                 log = folder / f"{scene.project}-{number}.jsonl"
                 log.write_text(log_of(log.stem, turns, scene.project, BEGINS + timedelta(days=3 * number)), "utf-8")
                 memory.learn_from(log)
+        for each in TOLD:
+            memory.remember(each.name, kind="failure", project=each.project)
     return db
 
 
-def asked(db: Path, scene: Scene, call: tuple[str, Given], before: tuple[Turn, ...] = ()) -> GuardAdvice | None:
+def asked(db: Path, scene: Scene | Told, call: tuple[str, Given], before: tuple[Turn, ...] = ()) -> GuardAdvice | None:
     """What a hook answers before a call of a later session of that project."""
     log = db.with_name("now.jsonl")
     log.write_text(log_of("now", (user("Go on, please."), *before), scene.project), "utf-8")
     return check_call(db, "default", *call, session="now", folder=f"/srv/{scene.project}", transcript=log)
 
 
-def caught(db: Path) -> Iterator[tuple[Scene, GuardAdvice | None, bool]]:
+def caught(
+    db: Path, scenes: Sequence[Scene | Told] = SCENES
+) -> Iterator[tuple[Scene | Told, GuardAdvice | None, bool]]:
     """Of each trap what is said when it is met again, and whether that names the way out."""
-    for scene in SCENES:
+    for scene in scenes:
         found = asked(db, scene, scene.met)
         yield scene, found, found is not None and scene.way_out in f"{found.way_out} {found.why}"
 
 
-def stopped(db: Path) -> Iterator[tuple[Scene, tuple[str, Given], GuardAdvice | None]]:
-    """Of each harmless call what is said; each is asked in its own project, the first also of the next one."""
-    for scene in SCENES:
+def stopped(
+    db: Path, scenes: Sequence[Scene | Told] = SCENES
+) -> Iterator[tuple[Scene | Told, tuple[str, Given], GuardAdvice | None]]:
+    """Of each harmless call what is said, asked in its own project."""
+    for scene in scenes:
         for tool, given, before in scene.harmless:
             yield scene, (tool, given), asked(db, scene, (tool, given), before)

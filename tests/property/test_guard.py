@@ -55,6 +55,17 @@ SEEN = st.builds(
     st.sampled_from(["", "cli", "osprey"]),
 )
 LESSONS = st.lists(SEEN, max_size=6, unique_by=lambda each: each.cue)
+TOLD = st.lists(
+    st.builds(
+        lambda command, joined, more, project: (f"`{command}` fails{joined}{more}", project),
+        st.one_of(PROGRAMS, st.builds(lambda name, flag: f"{name} {flag}", PROGRAMS, FLAGS), WORDS.map(str.strip)),
+        st.sampled_from([": ", " without ", ". ", ", ", "; use "]),
+        st.one_of(FLAGS, PROGRAMS.map("run `{}` first".format), WORDS),
+        st.sampled_from(["", "cli", "osprey", "*"]),
+    ),
+    max_size=3,
+)
+"""Failures that are remembered, each with its project."""
 COMMANDS = st.lists(st.one_of(PROGRAMS, FLAGS, FILES, WORDS, st.sampled_from(["&&", "|", "cd x &&"])), max_size=6)
 CALLS = st.one_of(
     st.builds(lambda words: ("Bash", {"command": " ".join(words)}), COMMANDS),
@@ -69,9 +80,9 @@ Asked = tuple[str, Mapping[str, object]]
 
 
 @settings(max_examples=times(30), deadline=None)
-@given(LESSONS, st.lists(st.tuples(CALLS, st.booleans()), max_size=3), st.lists(CALLS, min_size=1, max_size=6))
+@given(LESSONS, TOLD, st.lists(st.tuples(CALLS, st.booleans()), max_size=3), st.lists(CALLS, min_size=1, max_size=6))
 def test_what_a_hook_reads_answers_as_the_engine_does(
-    lessons: list[Observation], past: list[tuple[Asked, bool]], asked: list[Asked]
+    lessons: list[Observation], told: list[tuple[str, str]], past: list[tuple[Asked, bool]], asked: list[Asked]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "memory.db", Path(folder) / "log.jsonl"
@@ -81,6 +92,8 @@ def test_what_a_hook_reads_answers_as_the_engine_does(
         async def answers() -> list[GuardAdvice | None]:
             async with ireneo.open(path, durability="normal") as memory:
                 await teach(memory, *([each] for each in lessons))
+                for text, project in told:
+                    await memory.remember(text, kind="failure", project=project)
                 store, space = memory._resources.store, memory.space
                 look = partial(so_far, log)
                 return [

@@ -30,6 +30,7 @@ APPLIED = [
     (11, "traps"),
     (12, "read_marks"),
     (13, "projects"),
+    (14, "told_failures"),
 ]
 
 

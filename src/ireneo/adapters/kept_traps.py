@@ -13,11 +13,12 @@ UNION ALL
 SELECT '', '', :version
 WHERE NOT EXISTS (SELECT 1 FROM traps WHERE space = :space)
 AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND cue <> '')
+AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND kind = 'failure')
 """
 
 
 def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
-    """The needles and the record of the compiled traps; empty if the space has no lesson.
+    """The needles and the record of the compiled traps; empty if the space has no lesson and no failure.
 
     None if the caller should open the store: nothing is compiled, or by another version, or the file is locked.
     """

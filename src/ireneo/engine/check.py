@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, shown_in
+from msgspec.structs import replace
+
+from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, Trap, TrapIndex, advice, shown_in
 from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
 from ireneo.lessons.run import Observation
+from ireneo.lessons.told_failures import told_trap
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.memories import MemoryFilter
@@ -22,6 +25,8 @@ LOOKED_BACK = 400
 """Messages of a session that are read, at most."""
 MOST_OBSERVED = 50
 """The newest observations of each claim that are read; more make no difference."""
+MOST_TOLD = 2_000
+"""Failures that were told, of which traps are compiled; the newest."""
 TOGETHER = 500
 """Claims whose observations are read per query."""
 
@@ -39,12 +44,26 @@ def observations_by_cue(
 
 
 def compile_traps(tx: Transaction, space: str) -> TrapIndex:
-    """Compile the traps of a space from its lessons and their observations."""
+    """Compile the traps of a space from its lessons with their observations, and from failures that were told."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     cues = (cue for each in records for cue in cues_to_read(each.cue))
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
     beside = cues_beside(one for seen in observed.values() for one in seen)
-    return known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
+    index = known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
+    return replace(index, traps=(*index.traps, *_told_traps(tx, space)))
+
+
+def _told_traps(tx: Transaction, space: str) -> list[Trap]:
+    """The traps of the newest failures that were told, and that no lesson tells."""
+    told = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), MOST_TOLD)
+    told = [each for each in told if not each.cue]
+    silent = {piece.session for each in told for piece in each.evidence if piece.session and not piece.project}
+    there = tx.sessions.projects(space, sorted(silent)) if silent else {}
+    found: list[Trap | None] = []
+    for each in told:
+        of_pieces = zip(each.evidence, each.projects, strict=True)
+        found.append(told_trap(each, [named or there.get(piece.session, "") for piece, named in of_pieces]))
+    return sorted((each for each in found if each is not None), key=lambda each: each.lesson)
 
 
 def keep_traps(tx: Transaction, space: str) -> None:

@@ -428,11 +428,11 @@ class Memory:
     ) -> GuardAdvice | None:
         """Check a call before it is made against the known traps; None if there is no objection.
 
-        A trap is a lesson with a trigger and a way out, or a ruling. With `session`, traps that it has already met or
-        avoided are left out; for a session that is not stored, pass its log so far as `lines` in the format `log`. With
-        `project` (a name or directory) only lessons seen there or marked as general. A session or project that is not
-        known is none yet, and no error: `lessons` shows what there is of a project. The result is advice: nothing in a
-        call makes this raise, unless it has the wrong types.
+        A trap is a lesson with a trigger and a way out, a ruling, or a failure that was remembered. With `session`,
+        traps that it has already met or avoided are left out; for a session that is not stored, pass its log so far as
+        `lines` in the format `log`. With `project` (a name or directory) only what was seen there or is marked as
+        general. A session or project that is not known is none yet, and no error: `lessons` shows what there is of a
+        project. The result is advice: nothing in a call makes this raise, unless it has the wrong types.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` are given without their format; pass the format as `log`.")

@@ -595,6 +595,22 @@ class Explaining(Topic, frozen=True, kw_only=True):
     stands: Row = ()  # It says what is custom in a project
 
 
+class Warned(Topic, frozen=True, kw_only=True):
+    """How somebody tells of a failure, for the guard. Patterns of whole words."""
+
+    bans: Row = ()  # A clause begins so: what follows must not be done
+    runs: Row = ()  # Before a command: it is run
+    ends: Row = ()  # A word that is none of a command, which opens a clause without marks
+    acts: Row = ()  # A clause begins so: it says what to do
+    instead: Row = ()  # Anywhere: it says what to do
+    joins: Row = ()  # Before a clause that goes on
+    reasons: Row = ()  # A clause begins so: it says why
+    changes: Row = ()  # Anywhere: what is named is a file that is changed
+    in_place_of: Row = ()  # Before a command: something else replaces it
+    ahead_of: Row = ()  # Before a command: what stands in front is to be done first
+    lacks: Map = {}  # Before what was missing; with the word that demands it
+
+
 Voice = Literal["first", "second", "third"]
 """Who speaks in a summary: "I ran …", "You ran …", "The agent ran …"."""
 

@@ -27,7 +27,7 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A lesson that is told before a call: what goes wrong, what to do instead, and which calls it concerns."""
 
     lesson: str
-    """Its id."""
+    """Its id, or that of the memory that tells it."""
     said: str
     """What goes wrong, without a full stop."""
     way_out: str
@@ -36,6 +36,8 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The agent's or the user's own sentence."""
     ruling: bool = False
     """Whether it is a rule of the user's."""
+    remembered: bool = False
+    """Whether somebody told it, and no run showed it."""
     seen: str = ""
     """How often it was seen, in words."""
     runs: int = 1
@@ -114,9 +116,11 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     last: str
     """The day when one showed it last (2026-05-02); empty where no run bears a time."""
     lesson: str
-    """The id of the lesson that says so."""
+    """The id of the lesson that says so, or of the memory."""
     ruling: bool = False
     """Whether it is a rule of the user's, and no experience."""
+    remembered: bool = False
+    """Whether somebody told it, and no run showed it."""
 
     @property
     def text(self) -> str:
@@ -126,13 +130,13 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def markdown(self) -> str:
-        """The same with the lesson's id, by which it can be opened and disputed."""
-        return f"{self.text} · {TOLD}{self.lesson}"
+        """The same with the id of the lesson or memory, by which it can be opened and disputed."""
+        return f"{self.text} · {TOLD[self.remembered]}{self.lesson}"
 
 
-TOLD = "lesson "
-"""Before the id of a lesson in a transcript: its advice was given in that session."""
-_TOLD = lazy_re(rf"\b{TOLD}(m_\w+)")
+TOLD = ("lesson ", "memory ")
+"""Before the id of a lesson, or of a memory, in a transcript: its advice was given in that session."""
+_TOLD = lazy_re(rf"\b(?:{'|'.join(TOLD)})(m_\w+)")
 
 
 def shown_in(text: str) -> frozenset[str]:
@@ -176,6 +180,7 @@ def _told(trap: Trap) -> GuardAdvice:
         last=trap.last,
         lesson=trap.lesson,
         ruling=trap.ruling,
+        remembered=trap.remembered,
     )
 
 
@@ -318,7 +323,7 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
         return False
     if not trap.path:
         return bool(trap.command or trap.words or trap.tool)
-    if trap.ruling and not (trap.command or trap.tool):
+    if (trap.ruling or trap.remembered) and not (trap.command or trap.tool):
         return any(_ends(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
     return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)

@@ -629,8 +629,8 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     trap = Trap(
         lesson=record.id,
         said=said,
-        way_out=_part(best.way_out) or HEED,
-        why="" if _repeats(best.why, said) else _part(best.why).strip('“”"'),
+        way_out=as_part(best.way_out) or HEED,
+        why="" if _repeats(best.why, said) else as_part(best.why).strip('“”"'),
         ruling=ruling,
         seen=standing.words,
         runs=standing.runs,
@@ -686,7 +686,7 @@ def _order(seen: Observation) -> tuple[float, str]:
 def _said(record: Record, way_out: str) -> str:
     """The text of a lesson in front of its way out; empty where it does not contain the way out."""
     before, found, _ = one_line(record.text).partition(one_line(way_out))
-    return _part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
+    return as_part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
 
 
 def _about(trigger: Trigger) -> str:
@@ -694,7 +694,8 @@ def _about(trigger: Trigger) -> str:
     return f"`{named}`"
 
 
-def _part(text: str) -> str:
+def as_part(text: str) -> str:
+    """A text as a part of an advice: one line, cut where it is long, without its full stop."""
     line = one_line(text).rstrip(".").strip()
     return line if len(line) <= _MOST else f"{line[:_MOST].rsplit(' ', 1)[0]}…"
 

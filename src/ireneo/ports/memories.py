@@ -234,16 +234,16 @@ class LedgerPort(Protocol):
 
 
 class TrapsPort(Protocol):
-    """The traps of a space, compiled from its lessons, so that a hook needs to read nothing else."""
+    """The traps of a space, compiled from its lessons and failures, so that a hook needs to read nothing else."""
 
     def read(self, space: str) -> TrapIndex | None:
         """The compiled traps; None if there are none.
 
-        Any change of a lesson or an observation of the space deletes them in the same transaction.
+        Any change of a lesson, a failure or an observation of the space deletes them in the same transaction.
         """
 
     def due(self, space: str) -> bool:
-        """Whether the space has lessons but no compiled traps."""
+        """Whether the space has lessons or failures, but no compiled traps."""
 
     def keep(self, space: str, index: TrapIndex) -> None:
         """Store traps that were compiled in this transaction."""

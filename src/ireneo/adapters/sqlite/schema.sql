@@ -411,8 +411,8 @@ CREATE TABLE ledger (
     PRIMARY KEY (space, learner, digest)
 ) STRICT, WITHOUT ROWID;
 
--- The traps of a space, compiled from its lessons for whoever asks before a call. They follow from lessons and from what
--- runs show, and are gone in the transaction that changes either: none outlives what it was made of.
+-- The traps of a space, compiled for whoever asks before a call. They follow from lessons, from what runs show, and from
+-- failures that were told, and are gone in the transaction that changes one: none outlives what it was made of.
 CREATE TABLE traps (
     space   TEXT NOT NULL PRIMARY KEY,
     version INTEGER NOT NULL, -- how the record is laid out
@@ -420,20 +420,20 @@ CREATE TABLE traps (
     record  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER traps_without_new_lesson AFTER INSERT ON memories WHEN NEW.cue <> '' BEGIN
+CREATE TRIGGER traps_without_new_lesson AFTER INSERT ON memories WHEN NEW.cue <> '' OR NEW.kind = 'failure' BEGIN
     DELETE FROM traps WHERE space = NEW.space;
 END;
 
 -- That a lesson was used changes nothing of what it says.
 CREATE TRIGGER traps_without_old_lesson AFTER UPDATE ON memories
-WHEN (OLD.cue <> '' OR NEW.cue <> '') AND (
+WHEN (OLD.cue <> '' OR NEW.cue <> '' OR OLD.kind = 'failure' OR NEW.kind = 'failure') AND (
     json_remove(OLD.record, '$.uses', '$.used', '$.helped', '$.harmed')
     IS NOT json_remove(NEW.record, '$.uses', '$.used', '$.helped', '$.harmed')
 ) BEGIN
     DELETE FROM traps WHERE space = NEW.space;
 END;
 
-CREATE TRIGGER traps_without_lost_lesson AFTER DELETE ON memories WHEN OLD.cue <> '' BEGIN
+CREATE TRIGGER traps_without_lost_lesson AFTER DELETE ON memories WHEN OLD.cue <> '' OR OLD.kind = 'failure' BEGIN
     DELETE FROM traps WHERE space = OLD.space;
 END;
 

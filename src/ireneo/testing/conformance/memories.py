@@ -559,13 +559,15 @@ class RunChecks:
         expect(store.runs.claims(SPACE), [], "the claims left")
 
     def traps_come_back(self, store: Place) -> None:
-        """What is kept comes back, replaced by what is kept later; nothing is due where no lesson is."""
+        """What is kept comes back, replaced by what is kept later; nothing is due without a lesson or a failure."""
         expect(store.traps.read(SPACE), None, "what nobody kept")
         expect(store.traps.due(SPACE), False, "whether it is due without a lesson")
         store.memories.put(SPACE, [learned("no lesson")])
         expect(store.traps.due(SPACE), False, "whether it is due with a memory")
         store.memories.put(SPACE, [lesson("a lesson")])
         expect(store.traps.due(SPACE), True, "whether it is due with a lesson")
+        store.memories.put(ELSEWHERE.space, [learned("a failure", kind="failure")])
+        expect(store.traps.due(ELSEWHERE.space), True, "whether it is due with a failure")
         for index in (TrapIndex(), KEPT):
             store.traps.keep(SPACE, index)
             expect(store.traps.read(SPACE), index, "what was kept")
@@ -573,9 +575,9 @@ class RunChecks:
         expect(store.traps.read(ELSEWHERE.space), None, "what is kept elsewhere")
 
     def traps_go_with_what_they_follow_from(self, store: Place) -> None:
-        """Any change of a lesson or an observation deletes the traps of its space; use of a lesson does not."""
-        known = lesson("a lesson")
-        store.memories.put(SPACE, [known])
+        """Any change of a lesson, a failure or an observation deletes the traps of its space; use of one does not."""
+        known, told = lesson("a lesson"), learned("a failure", kind="failure")
+        store.memories.put(SPACE, [known, told])
         put_run(store, ran("one"), observed("x", "one"))
         store.traps.keep(ELSEWHERE.space, KEPT)
 
@@ -589,6 +591,10 @@ class RunChecks:
         after(lambda: store.memories.put(SPACE, [replace(known, state="retired")]), "after a dispute")
         after(lambda: store.memories.put(SPACE, [lesson("another one")]), "after another lesson")
         after(lambda: store.memories.remove(SPACE, [known.id]), "after a lesson was taken out")
+        after(lambda: store.memories.put(SPACE, [replace(told, used=3, uses=(NOON,))]), "after a use of it", kept=True)
+        after(lambda: store.memories.put(SPACE, [replace(told, state="retired")]), "after a failure was overturned")
+        after(lambda: store.memories.put(SPACE, [learned("another", kind="failure")]), "after another failure")
+        after(lambda: store.memories.remove(SPACE, [told.id]), "after a failure was taken out")
         after(lambda: put_run(store, ran("two"), observed("x", "two")), "after another run")
         after(lambda: store.runs.remove(SPACE, "two"), "after a run was taken out")
         store.traps.keep(SPACE, KEPT)

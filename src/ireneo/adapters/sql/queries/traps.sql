@@ -1,11 +1,14 @@
--- The traps of a space, compiled from its lessons.
+-- The traps of a space, compiled from its lessons and from failures that were told.
 
 -- name: read_traps
 SELECT record FROM traps WHERE space = :space AND version = :version;
 
 -- name: due_traps
 SELECT
-    EXISTS (SELECT 1 FROM memories WHERE space = :space AND cue <> '')
+    (
+        EXISTS (SELECT 1 FROM memories WHERE space = :space AND cue <> '')
+        OR EXISTS (SELECT 1 FROM memories WHERE space = :space AND kind = 'failure')
+    )
     AND NOT EXISTS (SELECT 1 FROM traps WHERE space = :space AND version = :version);
 
 -- name: keep_traps

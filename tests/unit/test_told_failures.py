@@ -1,0 +1,166 @@
+"""Failures that were remembered, as traps: the call that a text is about, what to do instead, and why."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.unit.waiting import waited
+
+import ireneo
+from ireneo.guard import check_call
+from ireneo.lessons.lessons import HEED
+from ireneo.lessons.told_failures import ToldFailure, read_told, told_trap
+from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.types import GuardAdvice
+
+NOW = datetime(2026, 5, 2, tzinfo=UTC)
+CALL = ("Bash", {"command": "make deploy"})
+TEXT = "`make deploy` without the VPN hangs: connect to it first."
+
+
+def told(text: str) -> ToldFailure:
+    found = read_told(text)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "words", "way_out"),
+    [
+        (TEXT, "make deploy", (), "connect to it first"),
+        ("make deploy hangs without the VPN, so connect first", "make deploy", (), "connect first"),
+        ("Running `go test ./...` fails with a timeout. Pass `-short`.", "go test", (), "Pass `-short`"),
+        (
+            "Use `pnpm install` instead of `npm install`",
+            "npm install",
+            (),
+            "Use `pnpm install` instead of `npm install`",
+        ),
+        ("Run `make db` before `make it`, it fails otherwise", "make it", (), "Run `make db` first"),
+        ("`pytest -n 8` deadlocks; use `pytest -n 1`", "pytest", ("-n 8",), "use `pytest -n 1`"),
+        (
+            "`psql` times out unless a tunnel is open; open one with `bin/tunnel`",
+            "psql",
+            (),
+            "open one with `bin/tunnel`",
+        ),
+        ("`terraform apply` hangs without AWS_PROFILE", "terraform apply", (), "with AWS_PROFILE"),
+        ("`make deploy` hängt ohne VPN: erst verbinden", "make deploy", (), "erst verbinden"),
+        ("`make deploy` se bloque sans VPN : connectez-vous d'abord", "make deploy", (), "connectez-vous d'abord"),
+        ("`terraform apply` from a laptop corrupts the state", "terraform apply", (), ""),
+        ("Never run `npm audit fix` again: it broke the lockfile", "npm audit", ("fix",), ""),
+        ("`git push --force` is refused because main is protected", "git push", ("--force",), ""),
+    ],
+)
+def test_a_text_names_the_command_and_the_way_out(
+    text: str, command: str, words: tuple[str, ...], way_out: str
+) -> None:
+    found = told(text)
+    assert (found.command, found.words, found.way_out) == (command, words, way_out)
+
+
+def test_what_is_neither_is_the_reason() -> None:
+    assert told("Never run `npm audit fix` again: it broke the lockfile").why == "it broke the lockfile"
+    assert told("I tried `npm install` — abandoned because of ERESOLVE").why == "abandoned because of ERESOLVE"
+
+
+def test_a_call_with_the_way_out_steps_into_nothing() -> None:
+    assert told("`npm install` fails: pass `--legacy-peer-deps`").unless == ("--legacy-peer-deps",)
+    assert told("`git push --force` is refused: use `git push --force-with-lease`").unless == ("--force-with-lease",)
+    assert told("`make it` fails: run `make db` first").unless == ("make db",)
+    assert told("`make it` fails: set DATABASE_URL").unless == ("DATABASE_URL",)
+
+
+def test_a_file_is_a_trap_for_who_changes_it() -> None:
+    found = told("`src/gen/api.ts` must not be edited by hand: run `make gen`")
+    assert (found.path, found.command, found.way_out) == ("src/gen/api.ts", "", "run `make gen`")
+    assert told("`pytest tests/slow` runs for hours: ask first").path == "tests/slow/"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The staging database times out on Fridays", "Don't trust the docs", "`KeyError` is raised", ""],
+)
+def test_a_text_without_a_command_is_no_trap(text: str) -> None:
+    found = read_told(text)
+    assert found is None or found.command == "KeyError"
+
+
+def record(text: str, **change: object) -> Record:
+    pieces = (Evidence(at=NOW, recorded=NOW, **{"project": "cli", **change}),)  # type: ignore[arg-type]
+    return Record(id=MemoryId("m_one"), kind="failure", key="k", text=text, at=NOW, recorded=NOW, evidence=pieces)
+
+
+def test_what_was_told_by_hand_needs_no_way_out() -> None:
+    text = "`terraform apply` from a laptop corrupts the state"
+    by_hand, by_log = told_trap(record(text), ["cli"]), told_trap(record(text, messages=("m_two",)), ["cli"])
+    assert by_hand is not None
+    assert by_hand.way_out == HEED
+    assert by_log is None
+    assert told_trap(record(TEXT, messages=("m_two",)), ["cli"]) is not None
+    assert told_trap(replace(record(TEXT), cue="x"), ["cli"]) is None
+    assert told_trap(replace(record(TEXT), state="retired"), ["cli"]) is None
+
+
+def test_its_signature_names_the_call_where_the_text_does_not() -> None:
+    found = read_told("It hangs without the VPN: connect first", "bash: make deploy ⇒ timed out")
+    assert found is not None
+    assert (found.command, found.way_out) == ("make deploy", "connect first")
+
+
+@waited
+async def test_remembered_overturned_and_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+
+    async def hook(project: str = "cli") -> GuardAdvice | None:
+        return await asyncio.to_thread(check_call, path, "default", *CALL, folder=f"/home/ann/{project}")
+
+    async with ireneo.open(path, durability="normal") as memory:
+        done = await memory.remember(TEXT, project="cli")
+        assert done.record.kind == "failure"
+        said = await memory.check(*CALL, project="cli")
+        assert said is not None
+        assert said.remembered
+        first, second = said.text.splitlines()
+        assert first == "trap: `make deploy` without the VPN hangs; instead: connect to it first"
+        assert second.startswith("remembered in ")
+        assert said.markdown.endswith(f" · memory {done.record.id}")
+        assert await hook() == said
+        assert await hook("osprey") is None
+        assert await memory.check(*CALL, project="osprey") is None
+        assert await memory.check("Bash", {"command": "make build"}, project="cli") is None
+        await memory.remember(TEXT, kind="failure", project="cli", against=True)
+        assert await hook() is None
+        assert await memory.check(*CALL, project="cli") is None
+
+
+@waited
+async def test_what_an_earlier_file_remembers_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with ireneo.open(path, durability="normal") as memory:
+        await memory.remember(TEXT, project="cli")
+    # As the version before left it: triggers for lessons alone, and a row that knows of no failure.
+    with closing(sqlite3.connect(path)) as database, database:
+        for name in ("new", "old", "lost"):
+            database.execute(f"DROP TRIGGER traps_without_{name}_lesson")
+        database.execute("CREATE TRIGGER traps_without_new_lesson AFTER INSERT ON memories WHEN 0 BEGIN SELECT 1; END")
+        database.execute("CREATE TRIGGER traps_without_old_lesson AFTER UPDATE ON memories WHEN 0 BEGIN SELECT 1; END")
+        database.execute("CREATE TRIGGER traps_without_lost_lesson AFTER DELETE ON memories WHEN 0 BEGIN SELECT 1; END")
+        database.execute("UPDATE traps SET version = 4, needles = '', record = '{}'")
+        database.execute("DELETE FROM migrations WHERE number = 14")
+        database.execute("PRAGMA user_version = 13")
+    for _ in range(2):
+        said = await asyncio.to_thread(check_call, path, "default", *CALL, folder="/home/ann/cli")
+        assert said is not None
+        assert said.remembered
+    async with ireneo.open(path, durability="normal") as memory:
+        await memory.remember("`make deploy` works again.", kind="failure", project="cli")
+    with closing(sqlite3.connect(path)) as database:
+        names = database.execute("SELECT sql FROM sqlite_master WHERE name LIKE 'traps_without_%lesson'").fetchall()
+    assert all("'failure'" in sql for (sql,) in names)
