@@ -1,55 +1,101 @@
-"""Fit a line over words (`ireneo.language.word_lines`) to marked sentences, and tell what it is worth on other stories.
+"""Fit lines over words (`ireneo.language.word_lines`) to marked sentences, and tell what they are worth elsewhere.
 
-    python benchmarks/word_lines.py LINE MARKED.jsonl … [--write FILE] [--most 5000]
+    python benchmarks/word_lines.py [salience|threads|kept] MARKED.jsonl … [--write FILE]
 
-Each row of a file is a sentence: {"text": "…", "mark": 2.0, "story": "…", "forms": ["@narrated"], "weight": 1.0,
-"chance": 1.0, "source": "…"}; only the first two are needed. `mark` is what the line is to say, `weight` how much the
-row counts in the fit, and `chance` by what chance it was drawn for marking (0: chosen, and so no measure of anything).
-Rows of one `source` may all be marked higher than those of another, without its style being taken for the reason.
-Without any file the sentences of our own in `salience.toml` are taken.
+A table of weights answers one question or several (`TABLES`). Each row of a file is a sentence with one answer:
 
-Ridge regression on the features, and, where the extra `local` is installed, on the vectors of the words as well: what a
-word without enough examples weighs follows from words alike in meaning. Both together are one weight a word. Each fifth
-of the stories is rated by what was fitted to the others. Printed are the rank correlation, how often a sentence of the
-highest mark stands above one of the lowest, and the share of the highest marks among the first twentieth.
+    {"text": "…", "mark": 2.0, "question": "salience", "story": "…", "forms": ["@narrated"], "asked": "…",
+     "weight": 1.0, "chance": 1.0, "source": "…"}
+
+Only the first two are needed. `question` is by default the first of its table. `mark` is what the line is to say: any
+number (ridge regression), 1 or 0 (logistic regression), or, where one of several lines is right, the name of that line
+(multinomial). `story` is what is held apart together, be it a talk; `asked` what a user answers. `weight` is how much
+the row counts in the fit, and `chance` by what chance it was drawn for marking (0: chosen, and so no measure of
+anything). Rows of one `source` may all be marked higher than those of another, without its style being taken for the
+reason. Without any file the sentences of our own in `salience.toml` are taken.
+
+What is fitted are the weights of the features, and, where the extra `local` is installed, of the vectors of the words
+as well: what a word without enough examples weighs follows from words alike in meaning. Both together are one weight a
+word. Names have none. Each fifth of the stories is rated by what was fitted to the others. Printed are the rank
+correlation, how often a sentence of the highest mark stands above one of the lowest, and the share of the highest marks
+among the first twentieth; of several lines, how often the highest is right, of all rows and of those where it is sure.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import tomllib
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ireneo.language.word_lines import CONSTANT, WordLine, features, parsed, written
+from ireneo.language.word_lines import CONSTANT, Features, WordLine, features, parsed, written
+from ireneo.memories.worth import features_of
+from ireneo.summaries.find_threads import SURE
 
 OWN = Path(__file__).with_name("salience.toml")
-RIDGE, RIDGE_ALIKE, RIDGE_SOURCE = 1.0, 5.0, 0.01
-"""How strongly weights are held to nothing: of features, of directions in which words differ, and of sources."""
+RIDGE_SOURCE = 0.01
+"""How strongly the constants of sources are held to nothing."""
 SOURCE = "@source:"
 DIRECTIONS = 100
 """Directions of the words' vectors in which they differ most."""
-LEAST = 3
-"""Rows in which a feature occurs, to have a weight of its own."""
-FOLDS, STEPS, FIRST = 5, 200, 0.05
+FOLDS, FIRST = 5, 0.05
+STEPS, ENOUGH = 200, 1e-8
+"""The most steps of a fit, and the error with which it ends, for each row."""
+ROUNDS, LEAST_SPREAD = 10, 0.01
+"""How often what is no straight line is fitted by one, and the least that a chance may spread."""
 
-Rows = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.float64]
+Line: TypeAlias = dict[str, float]
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a line, or several of which one is right, say of a sentence, and how they are fitted."""
+
+    name: str
+    fit: Literal["value", "chance", "choice"]
+    words: float
+    """How strongly the weights of words, stems and pairs are held to nothing."""
+    forms: float
+    """The same for forms."""
+    alike: float = 0.0
+    """The same for the directions in which words differ; 0: words alike share nothing."""
+    least: int = 3
+    """Rows in which a feature occurs, to have a weight of its own."""
+    stories: int = 1
+    """Stories in which it does."""
+    most: int
+    """The most weights that are written."""
+
+
+TABLES: Mapping[str, Sequence[Question]] = {
+    "salience": (Question(name="salience", fit="value", words=1.0, forms=1.0, alike=5.0, most=5_000),),
+    "threads": (
+        Question(name="opens", fit="chance", words=0.125, forms=1.0, alike=0.13, stories=2, most=10_000),
+        Question(name="closes", fit="chance", words=0.4, forms=3.3, alike=0.11, stories=2, most=4_500),
+        Question(name="kind", fit="choice", words=0.125, forms=1.0, alike=0.2, least=5, stories=2, most=2_200),
+    ),
+    "kept": (Question(name="worth", fit="chance", words=0.55, forms=5.0, least=4, stories=4, most=2_000),),
+}
 
 
 class Marked(Struct):
     """A marked sentence."""
 
     text: str
-    mark: float
+    mark: float | str
+    question: str = ""
     story: str = ""
     forms: tuple[str, ...] = ()
+    asked: str = ""
     weight: float = 1.0
     chance: float = 1.0
     source: str = ""
@@ -58,7 +104,7 @@ class Marked(Struct):
 class Matrix:
     """The features of sentences, as a sparse matrix."""
 
-    def __init__(self, rows: Sequence[dict[str, float]], known: dict[str, int]) -> None:
+    def __init__(self, rows: Sequence[Line], known: Mapping[str, int]) -> None:
         """Keep what of each row is known."""
         cells = [
             (row, known[name], value) for row, each in enumerate(rows) for name, value in each.items() if name in known
@@ -76,65 +122,151 @@ class Matrix:
         return np.bincount(self.column, self.value * values[self.row], self.shape[1])
 
 
-def counted(marked: Sequence[Marked]) -> list[dict[str, float]]:
-    """The features of each sentence, without the constant."""
-    found = []
-    for each in marked:
-        counts: dict[str, float] = {}
-        for name, value in features(each.text).with_forms(each.forms).counts():
-            counts[name] = counts.get(name, 0.0) + value
-        counts.pop(CONSTANT)
+class Examples:
+    """The sentences that were marked for one question."""
+
+    def __init__(self, question: Question, marked: Sequence[Marked], of: Callable[[Marked], Features]) -> None:
+        """Take the features of each sentence, without names and without the constant."""
+        self.question = question
+        self.marked = marked
+        self.words: set[str] = set()
+        self.rows = [self._counted(each, of(each)) for each in marked]
+        names = names_of([each.text for each in marked])
+        for row in self.rows:
+            for name in [name for name in row if names.intersection(re.split("[~_]", name))]:
+                del row[name]
+        self.words -= names
+
+    def _counted(self, each: Marked, found: Features) -> Line:
+        counts: dict[str, float] = defaultdict(float)
+        for name, value in found.counts():
+            counts[name] += value
+        del counts[CONSTANT]
+        self.words.update(found.words)
         if each.source:
             counts[SOURCE + each.source] = 1.0
-        found.append(counts)
-    return found
+        return counts
+
+    def some(self, chosen: Sequence[int]) -> Examples:
+        """Some of them."""
+        out = Examples(self.question, [], features_in)
+        out.marked, out.words = [self.marked[at] for at in chosen], self.words
+        out.rows = [self.rows[at] for at in chosen]
+        return out
 
 
-def fitted(rows: Sequence[dict[str, float]], marks: Rows, weights: Rows, alike: dict[str, Rows]) -> dict[str, float]:
-    """The weight of each feature, by conjugate gradients."""
-    often = Counter(name for row in rows for name in row)
-    names = {name: at for at, name in enumerate(sorted(name for name, times in often.items() if times >= LEAST))}
-    words = {name: at for at, name in enumerate(alike)}
-    own, shared = Matrix(rows, names), Matrix(rows, words)
-    places = np.array(list(alike.values())) if alike else np.zeros((0, 1))
-    weights = weights / weights.mean()
-    ridges = [RIDGE_SOURCE if name.startswith(SOURCE) else RIDGE for name in names]
-    held = np.concatenate([np.array(ridges), np.full(places.shape[1], RIDGE_ALIKE)])
-    size = len(names)
-
-    def times(found: Rows) -> Rows:
-        return own.times(found[:size]) + shared.times(places @ found[size:])
-
-    def back(values: Rows) -> Rows:
-        return np.concatenate([own.back(values), places.T @ shared.back(values)])
-
-    total = weights.sum()
-    mean, middle = back(weights) / total, float(weights @ marks / total)
-
-    def normal(found: Rows) -> Rows:
-        said = weights * (times(found) - mean @ found)
-        return back(said) - mean * said.sum() + held * found
-
-    found = np.zeros(size + places.shape[1])
-    rest = back(weights * (marks - middle)) - mean * (weights * (marks - middle)).sum()
-    way, left = rest.copy(), float(rest @ rest)
-    for _ in range(STEPS):
-        turned = normal(way)
-        step = left / float(way @ turned)
-        found += step * way
-        rest -= step * turned
-        new = float(rest @ rest)
-        if new < 1e-8 * len(rows):
-            break
-        way, left = rest + new / left * way, new
-    out = dict(zip(names, found[:size].tolist(), strict=True))
-    for word, value in zip(words, (places @ found[size:]).tolist(), strict=True):
-        out[word] = out.get(word, 0.0) + value
-    out[CONSTANT] = middle - float(mean @ found)
-    return {name: weight for name, weight in out.items() if not name.startswith(SOURCE)}
+def names_of(texts: Sequence[str]) -> frozenset[str]:
+    """The words that within a sentence mostly have a capital letter."""
+    large = Counter(word.lower() for text in texts for word in re.findall(r"(?<=[a-z,;] )[A-Z][^\W\d_]+", text))
+    small = Counter(word for text in texts for word in re.findall(r"\b[a-z][^\W\d_]+", text))
+    return frozenset(word for word, times in large.items() if times > small[word])
 
 
-def rated(line: dict[str, float], rows: Sequence[dict[str, float]]) -> Rows:
+def features_in(each: Marked) -> Features:
+    """What of a story's sentence may have a weight."""
+    return features(each.text).with_forms(each.forms)
+
+
+def features_in_talk(each: Marked) -> Features:
+    """What of a user's statement may have a weight."""
+    return features_of(each.text, each.asked).with_forms(each.forms)
+
+
+class Fit:
+    """What is fitted to some examples."""
+
+    def __init__(self, examples: Examples, alike: Mapping[str, Rows]) -> None:
+        """Choose what has a weight."""
+        self.question = question = examples.question
+        often = Counter(name for row in examples.rows for name in row)
+        stories: dict[str, set[str]] = defaultdict(set)
+        for row, each in zip(examples.rows, examples.marked, strict=True):
+            for name in row:
+                stories[name].add(each.story)
+        kept = sorted(
+            name for name in often if often[name] >= question.least and len(stories[name]) >= question.stories
+        )
+        self.names = {name: at for at, name in enumerate(kept)}
+        self.places = np.array(list(alike.values())) if alike and question.alike else np.zeros((0, 1))
+        self.vectors = {name: at for at, name in enumerate(alike)} if len(self.places) else {}
+        self.own, self.shared = Matrix(examples.rows, self.names), Matrix(examples.rows, self.vectors)
+        ridges = [
+            RIDGE_SOURCE if name.startswith(SOURCE) else question.words if name in examples.words else question.forms
+            for name in kept
+        ]
+        self.held = np.concatenate([np.array(ridges), np.full(self.places.shape[1], max(question.alike, 1.0))])
+        weights = np.array([each.weight for each in examples.marked])
+        self.weights = weights / weights.mean()
+        self.marks = [each.mark for each in examples.marked]
+
+    def lines(self) -> dict[str, Line]:
+        """Each line, by its name."""
+        if self.question.fit == "choice":
+            kinds = sorted({str(mark) for mark in self.marks})
+            told = np.array([[mark == kind for mark in self.marks] for kind in kinds], float)
+        else:
+            kinds, told = [self.question.name], np.array([self.marks], float)
+        found = np.zeros((len(kinds), len(self.held)))
+        values = np.zeros(told.shape)
+        constants = np.zeros(len(kinds))
+        if self.question.fit == "value":
+            found[0], constants[0] = self._solved(told[0], self.weights, found[0])
+        else:
+            for _ in range(ROUNDS):
+                for at in range(len(kinds)):
+                    chances = self._chances(values)[at]
+                    spread = np.maximum(chances * (1 - chances), LEAST_SPREAD)
+                    target = values[at] + (told[at] - chances) / spread
+                    found[at], constants[at] = self._solved(target, self.weights * spread, found[at])
+                    values[at] = self._times(found[at]) + constants[at]
+        return {kind: self._line(found[at], constants[at]) for at, kind in enumerate(kinds)}
+
+    def _chances(self, values: Rows) -> Rows:
+        if self.question.fit == "chance":
+            return 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+        powers = np.exp(values - values.max(axis=0))
+        return powers / powers.sum(axis=0)
+
+    def _times(self, found: Rows) -> Rows:
+        return self.own.times(found[: len(self.names)]) + self.shared.times(self.places @ found[len(self.names) :])
+
+    def _back(self, values: Rows) -> Rows:
+        return np.concatenate([self.own.back(values), self.places.T @ self.shared.back(values)])
+
+    def _solved(self, target: Rows, weights: Rows, found: Rows) -> tuple[Rows, float]:
+        """The weights, and the constant, with the least squares of errors, by conjugate gradients from `found` on."""
+        total = weights.sum()
+        mean, middle = self._back(weights) / total, float(weights @ target / total)
+
+        def normal(found: Rows) -> Rows:
+            said = weights * (self._times(found) - mean @ found)
+            return self._back(said) - mean * said.sum() + self.held * found
+
+        wanted = weights * (target - middle)
+        found = found.copy()
+        rest = self._back(wanted) - mean * wanted.sum() - normal(found)
+        way, left = rest.copy(), float(rest @ rest)
+        for _ in range(STEPS):
+            if left < ENOUGH * len(target):
+                break
+            turned = normal(way)
+            step = left / float(way @ turned)
+            found += step * way
+            rest -= step * turned
+            new = float(rest @ rest)
+            way, left = rest + new / left * way, new
+        return found, middle - float(mean @ found)
+
+    def _line(self, found: Rows, constant: float) -> Line:
+        size = len(self.names)
+        out = dict(zip(self.names, found[:size].tolist(), strict=True))
+        for word, value in zip(self.vectors, (self.places @ found[size:]).tolist(), strict=True):
+            out[word] = out.get(word, 0.0) + value
+        out[CONSTANT] = constant
+        return {name: weight for name, weight in out.items() if not name.startswith(SOURCE)}
+
+
+def rated(line: Line, rows: Sequence[Line]) -> Rows:
     """The value of each sentence."""
     return np.array([line[CONSTANT] + sum(line.get(name, 0.0) * value for name, value in row.items()) for row in rows])
 
@@ -158,6 +290,20 @@ async def vectors_of(words: Sequence[str]) -> dict[str, Rows]:
     return dict(zip(words, places, strict=True))
 
 
+def held_apart(examples: Examples, alike: Mapping[str, Rows]) -> dict[str, Rows]:
+    """The value of each sentence by each line, fitted to other stories."""
+    stories = sorted({each.story for each in examples.marked})
+    np.random.default_rng(7).shuffle(stories)
+    fold = np.array([stories.index(each.story) % FOLDS for each in examples.marked])
+    values: dict[str, Rows] = defaultdict(lambda: np.full(len(examples.marked), -np.inf))
+    for each in range(FOLDS):
+        here = np.flatnonzero(fold == each)
+        lines = Fit(examples.some(np.flatnonzero(fold != each).tolist()), alike).lines()
+        for name, line in lines.items():
+            values[name][here] = rated(line, examples.some(here.tolist()).rows)
+    return values
+
+
 def telling(values: Rows, marks: Rows, chances: Rows) -> str:
     """What a rating is worth: rank correlation, order, and what stands first."""
     drawn = chances > 0
@@ -169,13 +315,22 @@ def telling(values: Rows, marks: Rows, chances: Rows) -> str:
     first = np.cumsum(weights[order]) <= FIRST * weights.sum()
     share = (weights * best)[order][first].sum() / max(weights[order][first].sum(), 1e-9)
     base = (weights * best).sum() / weights.sum()
-    correlation = np.corrcoef(*ranks)[0, 1]
-    return (
-        f"rank correlation {correlation:.3f}, best above worst {above:.3f}, best among first {share:.2f} of {base:.3f}"
-    )
+    told = f"best above worst {above:.3f}, best among first {share:.2f} of {base:.3f}"
+    return f"rank correlation {np.corrcoef(*ranks)[0, 1]:.3f}, {told}" if len(set(marks)) > 2 else told
 
 
-def most_telling(line: dict[str, float], rows: Sequence[dict[str, float]], most: int) -> dict[str, float]:
+def chosen_rightly(values: Mapping[str, Rows], marks: Sequence[str], chances: Rows) -> str:
+    """How often the highest of several lines is right."""
+    kinds = sorted(values)
+    table = np.array([values[kind] for kind in kinds])[:, chances > 0]
+    said = np.array(marks)[chances > 0]
+    right = np.array(kinds)[table.argmax(axis=0)] == said
+    powers = np.exp(table - table.max(axis=0))
+    sure = 1 / powers.sum(axis=0) >= SURE
+    return f"right {right.mean():.3f}, where sure {right[sure].mean():.3f} of {sure.mean():.2f}"
+
+
+def most_telling(line: Line, rows: Sequence[Line], most: int) -> Line:
     """The weights that change most, by how often what has them occurs; the constant makes up for the others."""
     power: Counter[str] = Counter()
     for row in rows:
@@ -192,42 +347,47 @@ def own_sentences() -> list[Marked]:
     """The sentences of our own: what lasts in a story, and what passes. Every tenth is as good as a story."""
     found = tomllib.loads(OWN.read_text())
     marks = {"lasting": 2.0, "passing": -1.0}
-    return [Marked(text, marks[kind], str(at % 10)) for kind, texts in found.items() for at, text in enumerate(texts)]
+    return [
+        Marked(text, marks[kind], story=str(at % 10)) for kind, texts in found.items() for at, text in enumerate(texts)
+    ]
 
 
-def main(name: str, paths: Sequence[Path], place: Path | None, most: int) -> None:
-    """Fit, print what the line is worth, and write it."""
+def main(table: str, paths: Sequence[Path], place: Path | None) -> None:
+    """Fit each line of a table, print what it is worth, and write it."""
     read = msgspec.json.Decoder(Marked)
     marked = [read.decode(row) for path in paths for row in path.read_text().splitlines()] or own_sentences()
-    rows = counted(marked)
-    marks, weights, chances = (
-        np.array([getattr(each, field) for each in marked]) for field in ("mark", "weight", "chance")
-    )
-    words = sorted({name for row in rows for name in row if name.isalpha() and len(name) > 1})
-    alike = asyncio.run(vectors_of(words))
-    stories = sorted({each.story for each in marked})
-    np.random.default_rng(7).shuffle(stories)
-    fold = np.array([stories.index(each.story) % FOLDS for each in marked])
-    values = np.zeros(len(marked))
-    for each in range(FOLDS):
-        others, here = fold != each, fold == each
-        line = fitted(
-            [row for row, kept in zip(rows, others, strict=True) if kept], marks[others], weights[others], alike
-        )
-        values[here] = rated(line, [row for row, kept in zip(rows, here, strict=True) if kept])
-    print(f"{len(marked)} sentences of {len(stories)} stories: {telling(values, marks, chances)}")
-    if place:
-        line = most_telling(fitted(rows, marks, weights, alike), rows, most)
-        before = parsed(place.read_text()) if place.exists() else {}
-        place.write_text(written({**before, name: WordLine(line)}))
-        print(f"{len(line)} weights written to {place}")
+    first = TABLES[table][0].name
+    for question in TABLES[table]:
+        asked = [each for each in marked if (each.question or first) == question.name]
+        if not asked:
+            continue
+        examples = Examples(question, asked, features_in_talk if table == "kept" else features_in)
+        words = sorted(word for word in examples.words if word.isalpha() and len(word) > 1) if question.alike else []
+        alike = asyncio.run(vectors_of(words)) if words else {}
+        values = held_apart(examples, alike)
+        chances = np.array([each.chance for each in asked])
+        if question.fit == "choice":
+            told = chosen_rightly(values, [str(each.mark) for each in asked], chances)
+        else:
+            told = telling(values[question.name], np.array([each.mark for each in asked], float), chances)
+        stories = len({each.story for each in asked})
+        print(f"{question.name}: {len(asked)} sentences of {stories} stories: {told}")
+        if place:
+            lines = {
+                name: WordLine(most_telling(line, examples.rows, question.most))
+                for name, line in Fit(examples, alike).lines().items()
+            }
+            before = parsed(place.read_text()) if place.exists() else {}
+            place.write_text(written({**before, **lines}))
+            print(f"{sum(len(each.weights) for each in lines.values())} weights written to {place}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("line", nargs="?", default="salience", help="the name of the line")
+    parser.add_argument("table", nargs="?", default="salience", choices=TABLES, help="the table of weights")
     parser.add_argument("marked", nargs="*", type=Path, help="files of marked sentences")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the line into this file of weights")
-    parser.add_argument("--most", type=int, default=5_000, help="the most weights that are written")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines into this file of weights")
     options = parser.parse_args()
-    main(options.line, options.marked, options.write, options.most)
+    if options.table != "salience" and not options.marked:
+        parser.error("only for salience there are sentences of our own: name a file of marked ones")
+    main(options.table, options.marked, options.write)
