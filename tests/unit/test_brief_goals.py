@@ -83,7 +83,7 @@ GENERAL = lesson("<ruling> ask push", "“Ask me before you push.”", "one", "t
 def told(goal: str, made: Sequence[tuple[Record, list[Observation]]]) -> list[str]:
     records = [record for record, _ in made]
     about = Goal(goal, map(run_of, PAST), [content_of(each.text) for each in records])
-    lines = opening_lessons(records, {each.cue: seen for each, seen in made}, NOW, "harbour", about)
+    lines = opening_lessons(records, {each.cue: seen for each, seen in made}, NOW, ["harbour"], about)
     return [each.text for each in lines]
 
 
@@ -126,7 +126,9 @@ def test_a_trap_whose_command_the_goal_names_is_told(goal: str, traps: int) -> N
         for (record, seen), trigger in zip(AGAIN, TRIGGERS, strict=True)
     ]
     about = Goal(goal, map(run_of, PAST), [content_of(each.text) for each, _ in made])
-    lines = opening_lessons([each for each, _ in made], {each.cue: seen for each, seen in made}, NOW, "harbour", about)
+    lines = opening_lessons(
+        [each for each, _ in made], {each.cue: seen for each, seen in made}, NOW, ["harbour"], about
+    )
     assert len(lines) == traps
 
 
@@ -188,7 +190,7 @@ def test_briefs_of_seven_goals_have_little_in_common() -> None:
 def test_without_a_goal_all_of_them_are_told_rulings_first() -> None:
     made = [*TRAPS, BY_WORDS, GENERAL]
     observations = {each.cue: seen for each, seen in made}
-    lines = opening_lessons([record for record, _ in made], observations, NOW, "harbour")
+    lines = opening_lessons([record for record, _ in made], observations, NOW, ["harbour"])
     assert len(lines) == len(made)
     assert {each.text for each in lines[:2]} == {BY_WORDS[0].text, GENERAL[0].text}
 

@@ -143,19 +143,19 @@ def test_a_fact_and_a_way_have_the_fields_of_their_kinds() -> None:
 
 
 def test_lessons_of_one_project_stay_with_it() -> None:
-    assert applies(["ledger"], "ledger")
-    assert not applies(["ledger"], "atlas")
-    assert not applies(["ledger", "marks"], "atlas")
-    assert applies(["ledger", "*"], "atlas")
-    assert applies([], "atlas")
-    assert applies(["ledger"], "")
+    assert applies(["ledger"], ["ledger"])
+    assert not applies(["ledger"], ["atlas"])
+    assert not applies(["ledger", "marks"], ["atlas"])
+    assert applies(["ledger", "*"], ["atlas"])
+    assert applies([], ["atlas"])
+    assert applies(["ledger"], [""])
 
 
 def test_what_is_past_and_what_is_elsewhere_costs_less() -> None:
     new, old, other = observed(days=1), observed(days=300), observed(days=1, project="atlas")
     assert cost_of([new]) == cost_of([old])
-    assert expected_cost([new], NOW, "ledger") > 4 * expected_cost([old], NOW, "ledger")
-    assert expected_cost([other], NOW, "ledger") * 4 == expected_cost([new], NOW, "ledger")
+    assert expected_cost([new], NOW, ["ledger"]) > 4 * expected_cost([old], NOW, ["ledger"])
+    assert expected_cost([other], NOW, ["ledger"]) * 4 == expected_cost([new], NOW, ["ledger"])
 
 
 def test_words_of_one_project_are_not_told_to_others() -> None:

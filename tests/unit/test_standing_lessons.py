@@ -27,7 +27,7 @@ def lesson(cue: str, text: str, *, project: str = "ledger", held: int = 3) -> tu
 
 def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[BriefLine]:
     known: Mapping[str, Sequence[Observation]] = {record.cue: seen for record, seen in made}
-    return opening_lessons([record for record, _ in made], known, NOW, project)
+    return opening_lessons([record for record, _ in made], known, NOW, [project])
 
 
 NO_TABLE = (TRAP, "When `bin/test` fails with “no such table”, run `bin/migrate` first.")

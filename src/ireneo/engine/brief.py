@@ -23,7 +23,7 @@ from ireneo.engine.recall import (
 )
 from ireneo.engine.remember import used
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, place_all
+from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, one_repository, place_all
 from ireneo.engine.scratchpad import check_pad
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
@@ -93,19 +93,19 @@ def opening_lessons(
     records: Sequence[Record],
     observations: Mapping[str, Sequence[Observation]],
     now: datetime,
-    project: str,
+    here: Collection[str],
     goal: Goal | None = None,
 ) -> list[BriefLine]:
-    """The lessons for a run of `project`, ordered by what each lesson is expected to save.
+    """The lessons for a run of the project with the names `here`, ordered by what each lesson is expected to save.
 
     With a `goal` only the lessons that concern it, and general rulings. `observations` has to have the observations of
     the cues that `cues_to_read` gives for the lessons.
     """
     lines: list[BriefLine] = []
     sharing: list[tuple[BriefLine, int]] = []
-    here = [each for each in records if each.holds and each.cue and applies(projects_of(each), project)]
-    always = {each.id for each in general_rulings(here)}
-    for record in here:
+    applying = [each for each in records if each.holds and each.cue and applies(projects_of(each), here)]
+    always = {each.id for each in general_rulings(applying)}
+    for record in applying:
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         share = share_of(seen)
         if record.kind != "failure" and share < LEAST_SHARE and not is_kept(record):
@@ -116,7 +116,7 @@ def opening_lessons(
         shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares(record.text)
         if goal is not None and concerns < RELATED and not shares:
             continue
-        cost = expected_cost(own, now, project) * max(concerns, RELATED * shares)
+        cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
         if record.kind != "failure":
             # A failure has cost each time it was observed; anything else only as often as it held.
             cost *= share
@@ -245,24 +245,24 @@ def _candidates(
 
 def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLine]:
     """The lessons of a project, as far as they concern the goal, if there is one."""
-    project, tx, space = cue.project or "", scope.tx, scope.space
+    tx, space = scope.tx, scope.space
+    here = one_repository(tx, space, cue.project or "")
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
     # A lesson of one project does not apply to another, however well it reads.
-    here = [each for each in listed if each.cue and applies(projects_of(each), project)]
-    records = merged_rulings(scope.visible(here))
+    records = merged_rulings(scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)]))
     observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
     met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in records}
     told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
     goal = None
     if cue.goal.strip():
-        runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project == project]
+        runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project in here]
         goal = Goal(cue.goal, runs, [content_of(each.text) for each in told], cue.task_type.strip())
         # What only the guard tells is told to a goal that names the file or the call itself.
         beside = [each for each in records if each not in told]
         told += [each for each in beside if _is_named(goal, observed.get(each.cue, ()))]
     records = without_remedies_told(told)
-    return opening_lessons(records, observed, now, project, goal)
+    return opening_lessons(records, observed, now, here, goal)
 
 
 def _is_named(goal: Goal, own: Sequence[Observation]) -> bool:

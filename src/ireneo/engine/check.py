@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, Trap, TrapIndex, advice, shown_in
 from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
+from ireneo.lessons.repositories import REPOSITORY, united_projects
 from ireneo.lessons.run import Observation
 from ireneo.lessons.told_failures import told_trap
 from ireneo.log.message import Message, Result, chain
@@ -25,6 +26,8 @@ LOOKED_BACK = 400
 """Messages of a session that are read, at most."""
 MOST_OBSERVED = 50
 """The newest observations of each claim that are read; more make no difference."""
+MOST_MARKED = 400
+"""Runs whose marks of their repository are read; the newest."""
 MOST_TOLD = 2_000
 """Failures that were told, of which traps are compiled; the newest."""
 TOGETHER = 500
@@ -50,7 +53,20 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
     beside = cues_beside(one for seen in observed.values() for one in seen)
     index = known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
-    return replace(index, traps=(*index.traps, *_told_traps(tx, space)))
+    united = repositories(tx, space)
+    traps = [replace(each, projects=_with_united(each.projects, united)) for each in index.traps]
+    traps += [replace(each, projects=_with_united(each.projects, united)) for each in _told_traps(tx, space)]
+    return replace(index, traps=tuple(traps), projects=_with_united(index.projects, united))
+
+
+def repositories(tx: Transaction, space: str) -> dict[str, frozenset[str]]:
+    """The projects of a space that are one repository with others, each with all of these."""
+    return united_projects(tx.runs.observations(space, [REPOSITORY], MOST_MARKED))
+
+
+def _with_united(projects: tuple[str, ...], united: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """Projects with those that are the same repository."""
+    return tuple(sorted({one for each in projects for one in united.get(each, frozenset({each}))}))
 
 
 def _told_traps(tx: Transaction, space: str) -> list[Trap]:

@@ -24,7 +24,7 @@ from ireneo.engine.forgetting import remove_memories
 from ireneo.engine.leasing import Worker
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.scope import session_project
+from ireneo.engine.scope import one_repository, session_project
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import ModelError, NotFound, SessionNotFound
 from ireneo.lessons.lessons import (
@@ -411,7 +411,8 @@ async def _told_by_model(
 
 def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[list[Record], list[Observation]]:
     """The known lessons of the run's project, and those that rules would add."""
-    known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.run.project)]
+    here = one_repository(tx, space, read.run.project)
+    known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), here)]
     there = {each.cue for each in known}
     worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
     before = observations_by_cue(tx, space, (each.cue for each in worded))

@@ -135,7 +135,7 @@ def _may_be_merged(one: Record, other: Record) -> bool:
     """Whether two lessons apply to a common project, and are not merged by rules already."""
     if is_ruling(one.cue) and is_ruling(other.cue) and same_ruling(one.cue, other.cue):
         return False
-    return any(applies(projects_of(other), project) for project in projects_of(one) or {""})
+    return any(applies(projects_of(other), (project,)) for project in projects_of(one) or {""})
 
 
 def _words(text: str) -> frozenset[str]:

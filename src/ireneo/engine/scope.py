@@ -17,6 +17,7 @@ from typing import TypeAlias, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.check import repositories
 from ireneo.engine.turns import DIRECTORY, places, weightiest
 from ireneo.errors import BadInput
 from ireneo.language.words import terms
@@ -103,12 +104,21 @@ DEEPEST = 4
 def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
     """The projects that a query in `project` may see; None for all.
 
-    These are the project itself and "*" (general), and also "" (no project) if the space knows no other project.
+    These are the project itself, others that are the same repository, and "*" (general), and also "" (no project) if
+    the space knows no other project.
     """
     if project is None:
         return None
+    one = one_repository(tx, space, project)
     alone = not project or not tx.search.knows_other_project(space, project)
-    return frozenset({project, GENERAL, *([""] if alone else [])})
+    return frozenset({*one, GENERAL, *([""] if alone else [])})
+
+
+def one_repository(tx: Transaction, space: str, project: str) -> frozenset[str]:
+    """The project and all that runs prove to be the same repository."""
+    if not project:
+        return frozenset({project})
+    return repositories(tx, space).get(project, frozenset({project}))
 
 
 def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:

@@ -350,21 +350,21 @@ def a_run_cost(seen: Observation) -> float:
     return seen.tokens + seen.seconds * TOKENS_A_SECOND + turns * A_FAILURE_TOKENS
 
 
-def expected_cost(observations: Sequence[Observation], now: datetime, project: str = "") -> float:
+def expected_cost(observations: Sequence[Observation], now: datetime, here: Collection[str] = ()) -> float:
     """The expected cost of a claim in later runs: its cost in earlier ones, weighted by their age.
 
-    With `project` the runs of other projects count a quarter.
+    `here` are the names of the project, if there is one; then the runs of other projects count a quarter.
     """
     return sum(
-        a_run_cost(each) * age_weight(each.at, now) * (1.0 if not project or each.project == project else 0.25)
+        a_run_cost(each) * age_weight(each.at, now) * (1.0 if not here or each.project in here else 0.25)
         for each in observations
     )
 
 
-def applies(projects: Collection[str], project: str) -> bool:
-    """Whether a lesson seen in `projects` applies to `project`: to these only, unless it is marked as general."""
+def applies(projects: Collection[str], here: Collection[str]) -> bool:
+    """Whether a lesson seen in `projects` applies to a project with the names `here`: to these only, unless general."""
     named = {each for each in projects if each}
-    return not project or not named or not named.isdisjoint({project, GENERAL})
+    return not any(here) or not named or not named.isdisjoint({*here, GENERAL})
 
 
 def projects_of(record: Record) -> frozenset[str]:

@@ -18,7 +18,9 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, noted_claims
 from ireneo.lessons.floods import floods
+from ireneo.lessons.git_marks import marks_of_repository
 from ireneo.lessons.places import places
+from ireneo.lessons.repositories import REPOSITORY, merged_marks
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
@@ -55,6 +57,7 @@ READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     asked_again,
     refused_again,
     noted_claims,
+    marks_of_repository,
 )
 """The readers that look for claims in a run; a new kind of claim is one more of these."""
 
@@ -147,6 +150,8 @@ def _both(one: Observation, other: Observation) -> Observation:
     worded = one if one.text else other
     rest = other if worded is one else one
     times = [at for at in (one.at, other.at) if at is not None]
+    if one.cue == REPOSITORY:
+        worded = replace(worded, conditions=merged_marks(one.conditions, other.conditions))
     return replace(
         worded,
         at=max(times, default=None),
