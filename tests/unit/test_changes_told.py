@@ -67,10 +67,23 @@ ENDED = (
     ("Unsere Miete ist 980 kalt.", "Die Miete ist hier 1120."),
     ("Ich wiege 92 Kilo.", "Meine Waage sagt 85 heute."),
     ("Am Mittwuch hani immer Blasmusig z Thun, das isch schön.", "D Blasmusig hani ufgä, ich ha kei Zit meh."),
+    ("I work as a nurse at the university hospital.", "No need, I quit. Since Monday I'm a teacher in Antwerp."),
+    ("I work as a nurse at the university hospital.", "I'm a teacher at a nursing school now."),
+    ("I'm a nurse at Fenwick Hall.", "I work as a teacher at Saint Anne's now."),
+    ("I work at Philips.", "I was fired. Now I drive a taxi."),
+    ("I work at Philips.", "I quit."),
+    ("I work at Philips as an analyst.", "I retired, finally."),
+    ("I live in Paris.", "We finally moved, it's Lyon now."),
+    ("I own three bikes.", "I now own four bikes."),
     ("Mein Freund Jonas hilft mir beim Streichen.", "Jonas und ich haben Schluss gemacht."),
 )
 
 STANDS = (
+    ("I work at Philips.", "I quit smoking."),
+    ("I work at Philips.", "They promoted me to team lead."),
+    ("I work at Philips.", "I'm also a volunteer firefighter."),
+    ("I work at Philips.", "My brother quit. He's a teacher at a school in Antwerp now."),
+    ("I'm a nurse in Ghent.", "I got the job at Fenwick Hall."),
     ("My cholesterol was 6.2 last time.", "New blood test: cholesterol is 5.1."),
     ("Boat 4 has two masts.", "Boat 5 has two masts."),
     ("Gate 2 opens with a key.", "Gate 3 opens with a code now."),

@@ -250,3 +250,20 @@ def test_what_changed_is_found_by_the_one_word_that_only_both_have(tmp_path: Pat
             session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}, answer])
         found = [hit.text for hit in memory.recall("What do I study?", limit=2)]
     assert found == [said[0], said[2]]
+
+
+def test_what_says_that_something_ended_goes_before_it(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        session.append([said("I work at Philips, in the lab.", at=MAY), said("The kiln is warm.", at=MAY + MONTH)])
+        session.append([said("I quit. What shall I do with my mornings?", at=MAY + 2 * MONTH)])
+        memory.work(until_idle=True)
+        assert memory.recall("Where do I work?")[0].text.startswith("I quit.")
+
+
+def test_what_is_taken_back_stands_behind_what_takes_it_back(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        for text in ("I might be allergic to gluten.", "Just kidding, I'm fine with it."):
+            session.append([said(text, at=MAY)])
+        assert memory.recall("Am I allergic to gluten?")[0].text.startswith("Just kidding")

@@ -32,6 +32,11 @@ SLOTS = (
     ("I work at Hexagon Labs and my days are long.", "employer", "Hexagon Labs"),
     ("Just started my new job at Fenwick & Sons!", "employer", "Fenwick & Sons"),
     ("I joined Norrland Energi as a planner in March.", "employer", "Norrland Energi"),
+    ("I got the job at Fenwick & Sons!", "employer", "Fenwick & Sons"),
+    ("Since Monday I'm a teacher at a nursing school.", "job", "teacher"),
+    ("They promoted me to shift lead.", "job", "shift lead"),
+    ("My boss made me store manager last week.", "job", "store manager"),
+    ("We finally moved, it's Lyon now.", "home", "Lyon"),
     ("I'm a freelance illustrator, mostly children's books.", "job", "freelance illustrator"),
     ("I work as a night nurse.", "job", "night nurse"),
     ("I got promoted to lead archivist last week.", "job", "lead archivist"),
@@ -265,6 +270,8 @@ def test_a_part_in_a_play_is_no_name() -> None:
     [
         "I handed in my notice on Friday!",
         "I resigned yesterday.",
+        "I quit.",
+        "I quit two weeks ago!",
         "Ich habe gekündigt.",
         "Ich habe heute meine Stelle gekündigt.",
         "Mir wurde gekündigt.",
@@ -289,6 +296,28 @@ def test_who_gives_notice_has_the_job_no_longer(text: str) -> None:
 )
 def test_what_only_sounds_like_a_beginning_or_an_end_of_work_is_none(text: str) -> None:
     assert not [each for each in told(text) if each.attribute in ("employer", "job")]
+
+
+def test_for_whom_and_as_what_somebody_works_are_two_facts() -> None:
+    for text, texts in (
+        ("I work as a nurse at the old hospital.", ["Ines works at the old hospital.", "Ines works as a nurse."]),
+        ("I work at Philips as an analyst.", ["Ines works at Philips.", "Ines works as an analyst."]),
+        ("I'm an analyst at Philips.", ["Ines works at Philips.", "Ines is an analyst."]),
+    ):
+        facts = told(text)
+        assert [each.attribute for each in facts] == ["employer", "job"]
+        assert [each.text for each in facts] == texts
+
+
+def test_an_allergy_is_told_apart_from_a_diet() -> None:
+    for text in (
+        "I'm vegetarian and allergic to walnuts.",
+        "can you suggest smth for dinner? im vegetarian btw and allergic to walnuts",
+    ):
+        assert [(each.attribute, each.text) for each in told(text)] == [
+            ("diet", "Ines is vegetarian."),
+            ("allergy", "Ines is allergic to walnuts."),
+        ]
 
 
 def test_what_has_just_begun_is_told_with_its_day() -> None:

@@ -11,7 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
-from ireneo.engine.recall import (
+from ireneo.engine.remember import used
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, one_repository, place_all
+from ireneo.engine.scratchpad import check_pad
+from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
     SPEAKERS,
@@ -21,10 +25,6 @@ from ireneo.engine.recall import (
     by_meaning,
     by_words,
 )
-from ireneo.engine.remember import used
-from ireneo.engine.resources import Resources
-from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, one_repository, place_all
-from ireneo.engine.scratchpad import check_pad
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
 from ireneo.grounding.claims import neutralise

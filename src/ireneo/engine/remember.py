@@ -25,7 +25,7 @@ from ireneo.language.words import sentences, terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
-from ireneo.memories.facts import Fact, facts, holding_of
+from ireneo.memories.facts import ONE_LIFE, Fact, facts, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import passed
@@ -263,7 +263,8 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
     found = sorted(document for document, _ in shared.most_common(NEAREST))
     known = [*near, *(each.record for each in tx.search.memories(space, found))]
     if draft.attribute:
-        known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
+        for name in (draft.attribute, ONE_LIFE.get(draft.attribute, "")):
+            known += tx.memories.of_key(space, "semantic", slot(draft.subject, name)) if name else ()
     if switched(words_of(draft.text)):
         # What somebody used before shares no word with what they switched to.
         known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)

@@ -49,6 +49,10 @@ def and_also(clause: str, said: Predicate) -> tuple[str, str]:
 
     The second is empty if there is no such "and".
     """
+    if said.verb == "be":
+        for found in _AND_STATE.finditer(clause, said.rest_start):
+            # "I'm vegetarian and allergic to walnuts".
+            return clause[: found.start()], f"{clause[said.start : said.rest_start].strip()} {clause[found.end() :]}"
     speaks = said.subject.casefold() in _grammar().speakers
     for found in _AND_VERB.finditer(clause, said.rest_start):
         kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
@@ -81,6 +85,13 @@ def _grammar() -> Grammar:
 
 
 _AND_VERB = lazy_re(lambda: either(_grammar().second_verb))
+_AND_STATE = lazy_re(
+    lambda: (
+        rf"(?:,? {either(topic(Grammar).conjunctions)}|,)(?: {either(topic(Grammar).asides)})? "
+        rf"(?={either(sorted(_grammar().elided))}\b)"
+    ),
+    re.I,
+)
 _ANYMORE = lazy_re(lambda: either(_grammar().no_longer), re.I)
 _NEXT = lazy_re(lambda: either(_grammar().next_statement), re.I)
 _JOINED = lazy_re(

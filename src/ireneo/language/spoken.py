@@ -60,7 +60,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
     coming: Row = ()  # Anywhere: it is in the future
     just_now: Row = ()  # Anywhere: it began right before it was said
-    first_day: Row = ()  # At the beginning of a clause: the speaker works at `value` from that day on
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
     # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them.
@@ -78,6 +77,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     dated: Set = frozenset()  # Things whose time may change: an appointment
     measured: Set = frozenset()  # Things that are measured, with another value each time
     says: tuple[Predication, ...] = ()
+    # The same of a whole clause, whoever does what it says: "they promoted me to …", "first day at …"
+    outright: tuple[Predication, ...] = ()
+    promoted: Row = ()  # Anywhere: who has other work has it for the same employer
     ends: Row = ()  # Anywhere: something has ended or was replaced
     over_what: Row = ()  # Anywhere: `what` has ended, or `who` has died. Both may match too many words.
     back: Row = ()  # Anywhere: what had ended is true again
@@ -166,6 +168,11 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     may_be_name: Row = ()  # Anywhere: what may be a `name`. Heeds case.
     states_behind: Set = frozenset()  # Words behind a shortened "has" that are no verb in the past
     reported: Row = ()  # Before the quotation in a memory that quotes the user
+    of_work: Row = ()  # Before a place of work
+    no_work: Set = frozenset()  # What somebody is who has no employer
+    as_what: Row = ()  # Before what somebody works as, where the verb says that it is work
+    is_what: Row = ()  # The same where it doesn't, with the verb
+    works: Row = ()  # The verb that says so, before a place of work
     asked: Row = ()  # The question in a memory that quotes an answer
     clock: Row = ()  # Behind a number: it is a time of day
     ordinals: Row = ()  # Endings of ordinal numbers in figures

@@ -22,6 +22,7 @@ _DASH = r"\s?[;–—]\s|\s-\s"
 _HEED_CASE = ("relative", "of_others")
 _EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses", "lasts_for")
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
+_PREDICATIONS = ("says", "outright")
 _AROUND = {
     **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}+{}"),
     **dict.fromkeys(("either", "limits"), r"\b{}\b"),
@@ -54,14 +55,13 @@ class FactCues:
             for form in (word.replace("-", " "), word.title(), word)
         )
         self.known = known
-        self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = tuple(
-            (row, lazy_re(row.pattern, re.I)) for row in known.says
-        )
+        self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = _compiled_rows(known.says)
+        self.outright = _compiled_rows(known.outright)
         self.each = {name: tuple(lazy_re(with_verbs(row), re.I) for row in getattr(known, name)) for name in _EACH}
         self._patterns: dict[str, re.Pattern[str]] = {
             name: _compiled(name, row, words)
             for name in known.__struct_fields__
-            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, "says")
+            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, *_PREDICATIONS)
         }
 
         opens = either(known.openers)
@@ -78,6 +78,10 @@ class FactCues:
         if name.startswith("_") or name not in self._patterns:
             raise AttributeError(name)
         return self._patterns[name]
+
+
+def _compiled_rows(rows: Iterable[Predication]) -> tuple[tuple[Predication, re.Pattern[str]], ...]:
+    return tuple((row, lazy_re(row.pattern, re.I)) for row in rows)
 
 
 def _compiled(name: str, row: Row, relations: str) -> re.Pattern[str]:

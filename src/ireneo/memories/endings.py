@@ -18,7 +18,7 @@ from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import in_standard, sentences, terms, writes_nouns_large
 from ireneo.memories.cues import all_cues, and_words, each_of, says
-from ireneo.memories.facts import holding_of
+from ireneo.memories.facts import ONE_LIFE, holding_of
 from ireneo.memories.figures import (
     APART,
     SIDE,
@@ -31,6 +31,7 @@ from ireneo.memories.figures import (
     series,
     units,
 )
+from ireneo.memories.occupation import other_half
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
     Clause,
@@ -109,6 +110,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
     if not draft.against:
         found |= {each.id: each for each in _switched_from(heard(draft.text), held)}
+    found |= {each.id: each for each in other_half(draft, held, heard(draft.text))}
     held = [each for each in held if not _same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
@@ -362,6 +364,9 @@ class _ChangeReader:
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
                 continue
             for each, _ in self.held:
+                if ONE_LIFE.get(self.draft.attribute) == each.attribute:
+                    # What another employer or another job says of the other is decided in `occupation`.
+                    continue
                 words, apart = heard(each.text), each.subject and self.draft.subject != each.subject
                 told = tells.search(words) if not each.attribute else None
                 if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):

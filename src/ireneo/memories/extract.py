@@ -45,6 +45,8 @@ _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
 _ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w )(?-i:[A-ZÄÖÜ])[\w-]+|[.,!]", re.I)
+_AS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).as_what)}$", re.I)
+_IS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).is_what)}$", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
@@ -411,11 +413,8 @@ class _FactReader:
     def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up:
             return
-        if begun := next((hit for each in all_cues().values() if (hit := each.first_day.match(statement.text))), None):
-            if value := self._value(begun["value"], statement.language):
-                # "The Fenwick" is the one that was named in full before.
-                value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
-                yield self._fact(statement, None, subject=self.subject, attribute="employer", value=value)
+        if outright := _outright(statement):
+            yield from self._of_outright(statement, *outright)
             return
         if statement.language == "de":
             yield from self._german(statement)
@@ -446,8 +445,34 @@ class _FactReader:
             if found is None or not _fits(row, said):
                 continue
             against = row.ends or said.over or denied
-            yield from self._of_row(statement, said, row, found, subject, against=against)
+            facts = list(self._of_row(statement, said, row, found, subject, against=against))
+            yield from self._with_job(statement, said, facts) if row.attribute == "employer" else facts
             return
+
+    def _of_outright(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
+        value = self._value(found["value"], statement.language)
+        if row.attribute == "employer":
+            # "The Fenwick" is the one that was named in full before.
+            value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
+        if value:
+            said = replace(statement, text=found.string)
+            yield self._fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
+
+    def _with_job(self, statement: Statement, said: Predicate, facts: Sequence[SaidFact]) -> Iterator[SaidFact]:
+        """An employer, and as what somebody works there: one changes without the other."""
+        rows = [each for each in cues(statement.language).says if each[0].attribute == "job"]
+        for fact in facts:
+            told = [] if self.anyone or fact.against else [(row, pattern.match(said.said)) for row, pattern in rows]
+            row, found = next(((row, hit) for row, hit in told if hit and _fits(row, said)), (None, None))
+            job = self._value(found["value"], statement.language) if found else ""
+            if row is None or not job or job not in fact.text:
+                yield fact
+                continue
+            is_quoted = words_of(fact.text) != fact.text
+            yield fact if is_quoted else replace(fact, text=_without_job(fact.text, job))
+            text = fact.text if is_quoted else f"{fact.text[: fact.text.index(job)]}{job}."
+            place = rf" {either(topic(Phrasing).of_work)} (?:\w+ )?{re.escape(fact.value)}(?= )"
+            yield replace(fact, text=re.sub(place, "", text), attribute="job", value=job)
 
     def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
         """The subject of the clause, and the attribute that it names; None if it is nobody's."""
@@ -534,7 +559,8 @@ class _FactReader:
         against: bool,
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none of a job that one has on one day of the week."""
-        if row.attribute in ("employer", "job") and not against and of_one_day(statement.text):
+        is_of_a_day = row.attribute in ("employer", "job") and not against and of_one_day(statement.text)
+        if is_of_a_day and not any(each.since for each in self._times(statement.text, statement.language, ahead=False)):
             return
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else self._values(raw, row, statement.language)
@@ -710,6 +736,24 @@ class _FactReader:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
+
+
+def _outright(statement: Statement) -> tuple[Predication, re.Match[str]] | None:
+    """What a clause says whoever its subject is, perhaps with the clauses before it: "we moved, it's Lyon now"."""
+    for row, pattern in (each for known in all_cues().values() for each in known.outright):
+        for text in dict.fromkeys((statement.text, statement.sentence)):
+            found = pattern.match(text)
+            if found and found["value"] in statement.text:
+                return row, found
+    return None
+
+
+def _without_job(text: str, job: str) -> str:
+    """Where somebody works, without as what: "is an analyst at Philips" gives "works at Philips"."""
+    before, _, after = text.partition(job)
+    left = _AS_WHAT.sub("", before)
+    left = left if left != before else _IS_WHAT.sub(topic(Phrasing).works[0], before)
+    return f"{left}{after}" if left != before else text
 
 
 def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:

@@ -368,6 +368,8 @@ _HOLDING: dict[str, Holding] = {
     "event": "event",
 }
 """Of the codes those that hold otherwise than one value at a time."""
+ONE_LIFE = {"employer": "job", "job": "employer"}
+"""Attributes of which one may end with the other."""
 _SELDOM_CHANGES = frozenset("allergy birthday birthplace called language name origin".split())
 _NO_PLURAL = ("ss", "us", "is", "os")
 

@@ -1,0 +1,394 @@
+"""Search the indexes of messages and memories, as far as a scope lets them be seen: by words and by vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.vectors import HeldVectors
+from ireneo.language.words import terms
+from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
+from ireneo.memories.facts import attribute_of
+from ireneo.memories.index import Vector, kind_term, numbers_at, place_of
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.persons import is_form
+from ireneo.memories.ranking import (
+    ALIKE_AT_MOST,
+    SEEDS,
+    SHADE,
+    Candidate,
+    Passage,
+    Postings,
+    Question,
+    RecallHit,
+    around_event,
+    candidates,
+    rank,
+    terms_to_read,
+    weights,
+    with_beside,
+)
+from ireneo.memories.ranking import IndexStats as Size
+from ireneo.memories.record import Record, disputes, slot
+from ireneo.patterns import lazy_re
+from ireneo.ports.memories import FoundMemory, FoundMessage
+from ireneo.ports.memories import IndexName as Name
+
+INSTANT = timedelta(microseconds=1)
+HELD_THEN = 1.25
+"""Factor for what held at the time the question asks about."""
+HELD_ELSE = 0.8
+"""Factor for what did not, since the time may have been meant otherwise."""
+
+SLOT_ASKED_OF = 1.5
+"""Factor for a memory in a slot that the question asks about."""
+OF_ANOTHER = 0.5
+"""Factor for a memory about somebody else than the question."""
+SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
+"""Subjects that mean the speaker."""
+_LONE_NAME = lazy_re(r"[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?")
+
+Parts: TypeAlias = tuple[tuple[str, float], ...]
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A document of an index: how it is ranked, how it is returned, and how well it answers."""
+
+    passage: Passage
+    hit: RecallHit
+    """The document as a hit, without a score."""
+    factors: Parts = ()
+    """Factors of the relevance that don't depend on the question, by name."""
+    relevance: float = 0.0
+    """The share of the worth of the question's words that the document has: comparable between the indexes."""
+    parts: Parts = ()
+
+
+class MessageIndex:
+    """The index of messages, as far as a scope lets them be seen."""
+
+    name: Name = "messages"
+    reach = len(SHADE) - 1
+    """Neighbours on each side that count in."""
+    only: str | None = None
+    """A term that all wanted documents have."""
+
+    def __init__(self, asked: RecallQuery, scope: Scope) -> None:
+        self._asked = asked
+        self.scope = scope
+        self.narrows = scope.narrows_messages
+        """Whether many of the documents found may turn out not to be wanted once they are read."""
+
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents that may be seen."""
+        return self.scope.within(numbers)
+
+    def read(self, places: Sequence[int]) -> dict[int, Document]:
+        """Read the wanted documents among those at `places`, by number."""
+        found = self.scope.tx.search.messages(self.scope.space, [numbers_at(place)[0] for place in places])
+        self.scope.learn_sessions(each.document for each in found)
+        found = self.scope.on_own_branch(found)
+        return {each.document: self._read(each) for each in found if self._wanted(each)}
+
+    def _wanted(self, found: FoundMessage) -> bool:
+        asked, at = self._asked, found.message.draft.at
+        if not self.scope.holds(found.document) or not self.scope.hears(found.message.draft):
+            return False
+        return asked.at is None or at is None or at <= asked.at
+
+    def _read(self, found: FoundMessage) -> Document:
+        hit = hit_of_message(found.message, found.key.session)
+        passage = Passage(number=found.document, text=hit.text, role=hit.role, author=hit.author, at=hit.at)
+        return Document(passage=passage, hit=hit)
+
+
+class MemoryIndex:
+    """The index of memories, as far as a scope lets them be seen."""
+
+    name: Name = "memories"
+    reach = 0
+
+    def __init__(self, asked: RecallQuery, now: datetime, scope: Scope, question: Question | None = None) -> None:
+        self._asked = asked
+        self.scope = scope
+        self.narrows = scope.narrows_memories
+        self._now = now
+        window = question.window if question else None
+        self._past = question is not None and question.past and asked.at is None
+        self._senses = question.senses if question else frozenset[str]()
+        self._own = question is not None and question.own
+        self._whom = question.whom if question else frozenset[str]()
+        self._only_of = question.only_of if question else frozenset[str]()
+        self._terms = {term for term, _ in question.terms} if question else set[str]()
+        over = window.until if window and asked.at is None else None
+        self._then = over - INSTANT if over is not None and over <= now else None
+        """The last moment of the past time that the question names."""
+        self.only = kind_term(asked.kind) if asked.kind else None
+
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """Return all `numbers`, since a memory's number says nothing about what it is."""
+        return numbers
+
+    def read(self, places: Sequence[int]) -> dict[int, Document]:
+        """Read the wanted documents among those at `places`, by number."""
+        found = self.scope.tx.search.memories(self.scope.space, [numbers_at(place)[0] for place in places])
+        seen = self.scope.seen([each.record for each in found])
+        visible = [replace(each, record=as_seen) for each, as_seen in zip(found, seen, strict=True) if as_seen]
+        return {each.document: self._read(each) for each in visible if self._wanted(each)}
+
+    def _wanted(self, found: FoundMemory) -> bool:
+        asked, record = self._asked, found.record
+        if asked.kind is not None and record.kind != asked.kind:
+            return False
+        if self._answers_of_another(record):
+            return False
+        # A disputed memory is shown as such: leaving it out would decide the dispute.
+        if record.state == "disputed" and not record.archived:
+            return asked.at is None or record.recorded <= asked.at
+        if asked.at is None and record.holds and record.at > self._now:
+            # What is planned for a day to come is asked for before that day.
+            return True
+        return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
+
+    def _held_then(self, record: Record) -> bool:
+        """Whether the memory held at the time the question asks about."""
+        if self._past:
+            kind = KINDS[record.kind]
+            return kind.holds(record, record.at) and not kind.holds(record, self._now)
+        return self._then is not None and KINDS[record.kind].holds(record, self._then)
+
+    def _read(self, found: FoundMemory) -> Document:
+        record = found.record
+        hit = hit_of_memory(record)
+        passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)
+        factors = KINDS[record.kind].score(record, self._now)
+        if self._past or self._then is not None:
+            factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+        if record.attribute and attribute_of(record.attribute) in self._senses:
+            factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
+        if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_of_another(record):
+            factors = (*factors, ("of another", OF_ANOTHER))
+        return Document(passage=passage, hit=hit, factors=factors)
+
+    def _answers_of_another(self, record: Record) -> bool:
+        """Whether the memory states what the question asks, but about another person: that is no answer.
+
+        A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
+        """
+        if not self._only_of or not self._is_of_another(record) or not _LONE_NAME.fullmatch(record.subject):
+            return False
+        named = {*terms(record.subject)}
+        if attribute_of(record.attribute) not in self._senses and not self._terms.intersection(terms(record.attribute)):
+            return False
+        if named & self._terms or any(is_form(one, other) for one in named for other in self._only_of):
+            return False
+        called = slot(record.subject, "called")
+        others = self.scope.tx.memories.of_key(self.scope.space, "semantic", called)
+        return all(self._only_of.isdisjoint(terms(each.value)) for each in others)
+
+    def _is_of_another(self, record: Record) -> bool:
+        """Whether the memory fills a slot of somebody whom the question does not name."""
+        if not self._whom or not record.attribute or record.subject.casefold() in SPEAKERS:
+            return False
+        return self._whom.isdisjoint(terms(record.subject)) and self._whom.isdisjoint(terms(record.text))
+
+
+def hit_of_message(message: Message, session: str, score: float = 0.0) -> RecallHit:
+    """A message as a recall hit."""
+    draft = message.draft
+    return RecallHit(
+        id=message.id,
+        kind="message",
+        # A message without text is told by its calls and results.
+        text=draft.text or text_of_message(draft),
+        score=score,
+        at=draft.at,
+        session=session,
+        sources=(message.id,),
+        role=message.role,
+        author=author_of_message(draft),
+        source_id=draft.source_id,
+    )
+
+
+def hit_of_memory(record: Record, score: float = 0.0) -> RecallHit:
+    """A memory as a recall hit."""
+    messages = (MessageId(name) for each in record.evidence for name in each.messages)
+    return RecallHit(
+        id=record.id,
+        kind=record.kind,
+        text=record.text,
+        score=score,
+        at=record.when,
+        session=record.sessions[0] if record.sessions else "",
+        sources=tuple(dict.fromkeys(messages)),
+        state=record.state,
+        stale=record.stale,
+        against=disputes(record),
+        record=record,
+    )
+
+
+SearchIndex: TypeAlias = MessageIndex | MemoryIndex
+
+
+LOOKED_AT = 60
+"""Documents read per index and question; more do not change the first ten."""
+LOOKED_AT_FOR_SOME = 400
+"""Documents read per index if only one kind is wanted, since documents of other kinds are skipped."""
+FURTHEST = 5_000
+"""Candidates among memories if many of them may not be seen."""
+WORD_ROUNDS = 6
+"""Rounds of looking further down, each twice as far, if many documents may not be seen."""
+FEW = 20_000
+"""The most documents of a kind that are selected in the postings."""
+
+
+def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT) -> list[Document]:
+    """The documents of an index that have words of the question in or near them, best first."""
+    search, space = index.scope.tx.search, index.scope.space
+    size = search.size(space, index.name)
+    if not size.documents or not question.terms:
+        return []
+    whole = Size(documents=size.documents, terms=size.terms)
+    counts = search.count(space, index.name, [term for term, _ in question.terms])
+    read = search.postings(space, index.name, terms_to_read(question, counts))
+    wanted = _documents_with(index, index.only)
+    read = index.within(_only(read, wanted))
+    postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
+    some = sorted({word for each in question.beside.values() for word, _ in each})
+    few = search.postings(space, index.name, some, ALIKE_AT_MOST)
+    postings = with_beside(question, postings, index.within(_only(few, wanted)), whole)
+    if isinstance(index, MemoryIndex) and index.narrows:
+        found, documents = _further_down(index, question, postings, whole, looked_at)
+    else:
+        found, documents, postings = _closely(index, question, postings, whole, looked_at)
+    passages = [each.passage for each in documents.values()]
+    question = around_event(question, passages)
+    worth = sum(weights(question, postings, whole).values()) or 1.0
+    return [
+        replace(
+            documents[each.number],
+            relevance=each.score / worth,
+            parts=tuple((name, value / worth) for name, value in each.parts),
+        )
+        for each in rank(question, found, passages, postings, whole, reach=index.reach)
+    ]
+
+
+def _closely(
+    index: SearchIndex, question: Question, postings: list[Postings], whole: Size, looked_at: int
+) -> tuple[Sequence[Candidate], dict[int, Document], list[Postings]]:
+    """Find candidates and read them.
+
+    Documents that may not be seen must not raise their neighbours: if there are any, the search is repeated without
+    them.
+    """
+    documents: dict[int, Document] = {}
+    looked: set[int] = set()
+    seeds = SEEDS
+    for left in reversed(range(WORD_ROUNDS)):
+        found = candidates(question, postings, whole, reach=index.reach, at_most=looked_at, seeds=seeds)
+        places = [each.place for each in found if each.place not in looked]
+        if not (places and left):
+            break
+        documents.update(index.read(places))
+        looked.update(places)
+        if not index.narrows:
+            break
+        passed_over = looked - {place_of(number) for number in documents}
+        postings = [
+            replace(
+                each,
+                numbers=None if each.numbers is None else _without(each.numbers, passed_over),
+                alike=tuple((share, _without(numbers, passed_over)) for share, numbers in each.alike),
+                told=tuple((share, _without(numbers, passed_over)) for share, numbers in each.told),
+            )
+            for each in postings
+        ]
+        if 2 * len(documents) < len(looked):
+            looked_at *= 2
+            seeds *= 2
+    return found, documents, postings
+
+
+def _without(numbers: Sequence[int], places: set[int]) -> list[int]:
+    return [each for each in numbers if place_of(each) not in places]
+
+
+def _further_down(
+    index: MemoryIndex, question: Question, postings: list[Postings], whole: Size, looked_at: int
+) -> tuple[Sequence[Candidate], dict[int, Document]]:
+    """Find candidates in an index without neighbours, and read them from the best on until there are enough."""
+    found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
+    numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
+    beside = (some for each in postings for _, some in (*each.alike, *each.told))
+    numbers |= {place_of(number): number for some in beside for number in some}
+    likely = set(index.scope.in_open_projects([numbers[each.place] for each in found]))
+    left = [each.place for each in found if numbers[each.place] in likely]
+    documents: dict[int, Document] = {}
+    looked_at = min(SEEDS, looked_at)
+    enough = looked_at // 2
+    while left and len(documents) < enough:
+        documents.update(index.read(left[:looked_at]))
+        left = left[looked_at:]
+    return found, documents
+
+
+def _documents_with(index: SearchIndex, term: str | None) -> frozenset[int] | None:
+    """The documents that have `term`; None if it is not given or so common that others are skipped later."""
+    if term is None:
+        return None
+    search, space = index.scope.tx.search, index.scope.space
+    if search.count(space, index.name, [term], FEW)[term] > FEW:
+        return None
+    return frozenset(search.postings(space, index.name, [term])[term])
+
+
+def _only(numbers: Mapping[str, Sequence[int]], wanted: frozenset[int] | None) -> Mapping[str, Sequence[int]]:
+    if wanted is None:
+        return numbers
+    return {term: [number for number in each if number in wanted] for term, each in numbers.items()}
+
+
+VECTOR_ROUNDS = 3
+FURTHER = 4
+
+
+class QueryVector(Struct, frozen=True, kw_only=True):
+    """A question's vector, and the embedder it is from."""
+
+    embedder: str
+    vector: Vector
+
+
+def by_meaning(
+    index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
+) -> tuple[list[Document], float]:
+    """Return the documents of an index whose vectors are nearest to the question's, best first, and a floor.
+
+    The relevance of a document is its cosine. The floor is the cosine of the last of `looked_at` wanted documents, or
+    of the furthest one read if fewer of them are wanted: any document is about that near. It is 0 where all were read.
+    """
+    tx, space = index.scope.tx, index.scope.space
+    wanted = looked_at
+    for left in reversed(range(VECTOR_ROUNDS)):
+        near = held.nearest(tx.vectors, space, index.name, meaning.embedder, meaning.vector, looked_at)
+        documents = index.read([place_of(number) for number, _ in near])
+        if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
+            break
+        # Many of the nearest may not be seen: look further.
+        looked_at *= FURTHER
+    found = [
+        replace(documents[number], relevance=cosine, parts=(("meaning", cosine),))
+        for number, cosine in near
+        if number in documents and cosine > 0
+    ]
+    if len(found) >= wanted:
+        return found, found[wanted - 1].relevance
+    return found, near[-1][1] if len(near) >= looked_at else 0.0

@@ -1,0 +1,48 @@
+"""Work has two slots, for whom and as what: what is said of one may end the other.
+
+Who is a teacher at a school now is no longer at the hospital where they were a nurse. Who is promoted stays with the
+firm, and who is a nurse at another hospital is a nurse still.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ireneo.language.files import either, topic
+from ireneo.language.spoken import Phrasing
+from ireneo.language.words import terms
+from ireneo.memories.cues import says
+from ireneo.memories.facts import ONE_LIFE
+from ireneo.memories.record import MemoryDraft, Record
+from ireneo.patterns import lazy_re
+
+_PLACE = lazy_re(lambda: rf"\b{either(topic(Phrasing).of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
+
+
+def other_half(draft: MemoryDraft, held: Sequence[Record], words: str) -> Iterator[Record]:
+    """The memories of somebody's other half of their work that end with what `words` say of it."""
+    if draft.attribute not in ONE_LIFE or says("besides", words):
+        return
+    same = [each for each in held if each.subject == draft.subject]
+    others = [each for each in same if each.attribute == ONE_LIFE[draft.attribute]]
+    if draft.against:
+        yield from others if draft.attribute == "employer" and not draft.value else _told_with(draft, same, others)
+    elif draft.attribute == "job" and not says("promoted", words):
+        place = _PLACE.search(words)
+        elsewhere = set(terms(place["place"])) if place else set[str]()
+        together = list(_told_with(draft, same, others))
+        for each in others:
+            if elsewhere.isdisjoint(terms(each.value)) if elsewhere else (each in together or _works_no_more(draft)):
+                yield each
+
+
+def _works_no_more(draft: MemoryDraft) -> bool:
+    return draft.value in topic(Phrasing).no_work
+
+
+def _told_with(draft: MemoryDraft, same: Sequence[Record], others: Sequence[Record]) -> Iterator[Record]:
+    """Those that were told in one breath with what the draft ends or replaces."""
+    gone = [each for each in same if each.attribute == draft.attribute and (each.value == draft.value) == draft.against]
+    messages = {name for each in gone for name in each.sources}
+    yield from (each for each in others if messages.intersection(each.sources))
