@@ -21,8 +21,9 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.story import StoryTeller, compose_story
 from ireneo.context.view import ContextOptions
 from ireneo.engine.encode import view_rows
-from ireneo.log.message import Message, chain, weigh
+from ireneo.log.message import Message, Text, chain, weigh
 from ireneo.summaries.policy import preset
+from ireneo.summaries.speech import narrators
 from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import ListReader
 
@@ -193,3 +194,51 @@ def test_a_store_is_sound_after_contexts_of_any_width() -> None:
             assert await memory.doctor() == []
 
     asyncio.run(cut())
+
+
+def roleplay(
+    exchanges: int, opening: str, *, every: str = "It is ship number {}, slow, old and full of cats."
+) -> list[dict[str, str]]:
+    """A play of two, of which the first message is `opening`."""
+    out = [
+        {"role": "user", "name": "Mara", "content": opening},
+        {"role": "assistant", "name": "Ilse", "content": "Ilse nods."},
+    ]
+    for number in range(exchanges):
+        out.append(
+            {"role": "user", "name": "Mara", "content": f"I look at the {number}th ship and wonder who sails it."}
+        )
+        out.append({"role": "assistant", "name": "Ilse", "content": every.format(number)})
+    return out
+
+
+@pytest.mark.parametrize("exchanges", [20, 60, 74, 90])
+def test_what_binds_a_play_is_shown_however_old_its_message_is(exchanges: int) -> None:
+    context = ireneo.compact(roleplay(exchanges, "(OOC: never decide what Mara does)"), 600, preset="story")
+    assert context.tokens <= 600
+    assert "never decide what Mara does" in json.dumps(context.messages)
+
+
+def test_the_messages_that_no_summary_covers_yet_are_told_and_no_words_twice() -> None:
+    bell = "That bell has not rung since the war, and nobody knows who took the key of the tower."
+    played = roleplay(75, "I knock at the door.", every=bell)
+    played += [{"role": "user", "name": "Mara", "content": "I promise to bring your father's boat back before winter."}]
+    played += roleplay(50, "We walk on.", every=bell)
+    context = ireneo.compact(played, 1_000, preset="story")
+    blocks = [row.text for row in context.view if row.what == "summary"]
+    assert len(blocks) == 2
+    assert "father's boat" in blocks[-1]
+    assert all(block.count("has not rung since the war") <= 1 for block in blocks)
+
+
+def test_who_tells_of_themselves_by_name_plays_a_character() -> None:
+    def narrating(told: str) -> frozenset[str]:
+        played = [says("assistant", Text(text=told.format(number), author="Ilse")) for number in range(40)]
+        played += [
+            says("user", Text(text=f"I look at ship {number}, and I wonder.", author="Mara")) for number in range(40)
+        ]
+        played.append(says("user", Text(text="Here are the forty crowns that I owe you.", author="Jory")))
+        return narrators(chain(None, played, lambda parts: weigh(parts, TOKENS.count))) - {""}
+
+    assert narrating("The storm breaks window {}, and glass falls on the map that lies there.") == {"Ilse"}
+    assert narrating("Ilse shrugs and counts ship number {}. She pours the tea and looks away.") == set()

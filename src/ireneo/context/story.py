@@ -48,6 +48,7 @@ from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, h
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.overview import is_narrow, shown_overview
+from ireneo.summaries.pins import constraints
 from ireneo.summaries.policy import whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
@@ -85,10 +86,13 @@ HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """Where rules found them, which miss most deeds that end one."""
 
 
-def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast) -> ContextItem | None:
+def story_pins(
+    story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast, unsaid: Sequence[Message] = ()
+) -> ContextItem | None:
     """The constraints and threads of the summaries in one block, but for what stands in the texts `said`.
 
-    A thread of an author is one of the character whom they play.
+    Those of `unsaid`, newest messages that are not shown in full, stand there too. A thread of an author is one of the
+    character whom they play.
     """
     nodes = story.nodes
     played = {each.player: each.name for each in reversed(cast.people) if each.player}
@@ -97,7 +101,7 @@ def story_pins(story: Grown, said: Sequence[str], options: ContextOptions, cast:
         for each in story.threads
     ]
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
-    pins = pin_block(nodes, said, options, options.budget)
+    pins = pin_block([*nodes, *unsaid], said, options, options.budget)
     told = mostly_model_written(nodes)
     share = TOLD_THREADS if told else THREADS_SHARE
     # How many more there were helps nobody where the texts tell of them.
@@ -116,6 +120,8 @@ SYSTEM_SHARE = 0.25
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """The share of the room behind the blocks for newest messages that don't fit verbatim."""
+LEAST_OPEN = 120
+"""The least tokens for them, up to half of that room: with fewer their block says nothing."""
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
 CHOSEN_LIVE = 0.6
@@ -402,21 +408,43 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
-    before = _before(story, options, teller)
-    left = budget - sum(each.tokens for each in before)
+    unsaid: tuple[Message, ...] = ()
+    while True:
+        shown = _within_budget(story, options, teller, unsaid)
+        said = " ".join(" ".join(each.text for each in shown).split())
+        more = tuple(each for each in story.fresh if each not in unsaid and _binds_unsaid(each, said))
+        if not more:
+            return composed([_seen_by_character(each, options.policy.seen_by) for each in shown])
+        # The newest messages that are not shown in full are in no summary yet: what binds in them is pinned as well.
+        unsaid += more
+
+
+def _binds_unsaid(message: Message, said: str) -> bool:
+    """Whether a message sets a constraint that the texts `said` don't hold."""
+    pins, _ = constraints([message], in_story=True)
+    return any(" ".join(pin.text.split()) not in said for pin in pins)
+
+
+def _within_budget(
+    story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message]
+) -> list[ContextItem]:
+    """What is shown of a story, with the constraints of its summaries and of the messages `unsaid`."""
+    before = _before(story, options, teller, unsaid)
+    left = options.budget - sum(each.tokens for each in before)
     live = _live_room(story.nodes, options)
     spare = 0 if story.waiting else _spare(live, sum(_cost(message, options.count) for message in story.fresh))
     past = _past(story, left - live, options, teller, spare)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
-    after = _newest(story, left, options, teller, cut=bool(past))
-    return composed([_seen_by_character(each, options.policy.seen_by) for each in (*before, *past, *after)])
+    return [*before, *past, *_newest(story, left, options, teller, cut=bool(past))]
 
 
-def _before(story: Grown, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
+def _before(
+    story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message] = ()
+) -> list[ContextItem]:
     """What stands before the past: the system's messages, pins and open threads, the cast."""
     before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
-    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes))
+    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes), unsaid)
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
     return [*before, cast] if cast else before
@@ -537,12 +565,16 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
         return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, options)
     most = TOLD_OPEN if mostly_model_written(story.nodes) else OPEN_BLOCKS * TOLD_TOKENS
-    live_room = room - min(int(room * OPEN_SHARE), most)
-    start = _live_start(fresh, costs, live_room, settings(options.policy).leaf_messages // STEPS)
-    out: list[ContextItem] = []
-    if start:
-        spare = _spare(live_room, sum(costs[start:]))
-        out.append(_open_block(fresh[:start], story.threads, room - live_room + spare, options, teller))
+    least = min(LEAST_OPEN, room // 2)
+    live_room = room - min(max(int(room * OPEN_SHARE), least), most)
+    step = settings(options.policy).leaf_messages // STEPS
+    start = _live_start(fresh, costs, live_room, step)
+    out = _open_blocks(story, start, room - live_room + _spare(live_room, sum(costs[start:])), options, teller)
+    # What little there is to tell leaves is for more messages.
+    live_room = max(live_room, room - sum(each.tokens for each in out))
+    if out and (earlier := _live_start(fresh, costs, live_room, step)) < start:
+        start = earlier
+        out = _open_blocks(story, start, room - live_room, options, teller)
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
@@ -582,17 +614,20 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
     return next((edge for edge in fitting if after[edge] <= left), fitting[-1])
 
 
-def _open_block(
-    messages: Sequence[Message], before: Sequence[Thread], room: int, options: ContextOptions, teller: StoryTeller
-) -> ContextItem:
-    leaf = teller.leaf(messages, before, options)
+def _open_blocks(
+    story: Grown, start: int, room: int, options: ContextOptions, teller: StoryTeller
+) -> list[ContextItem]:
+    """One block of the newest messages before `start`; none where there are none."""
+    if not start:
+        return []
+    leaf = teller.leaf(story.fresh[:start], story.threads, options)
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
     room -= sum(options.count(line) + 1 for line in threads)
     (text,) = teller.tell([leaf], max(room, 0), {}, options)
-    return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)
+    return [show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
 
 
 def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from ireneo.language.words import terms
 from ireneo.log.message import Count
+from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import StoryStrategy, story_strategy
 from ireneo.summaries.story_names import key_words
@@ -286,7 +287,12 @@ class _Telling:
 
 
 def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
-    """`pieces` without those of which a later one says nearly the same, or an earlier one that is much fuller."""
+    """`pieces` without those of which a later one says nearly the same, or an earlier one that is much fuller.
+
+    Of the same words the last are kept, however often they are said.
+    """
+    last = {_in_words(piece): place for place, piece in enumerate(pieces)}
+    pieces = [piece for place, piece in enumerate(pieces) if not piece.terms or last[_in_words(piece)] == place]
     found = Counter(term for piece in pieces for term in piece.terms)
     rarity = {term: math.log(len(pieces) / times) for term, times in found.items()}
     fullness = [math.fsum(rarity[term] for term in piece.terms) for piece in pieces]
@@ -309,6 +315,13 @@ def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
         else:
             gone.add(place)
     return [piece for place, piece in enumerate(pieces) if place not in gone]
+
+
+_WORD = lazy_re(r"\w+")
+
+
+def _in_words(piece: _StoryPiece) -> str:
+    return " ".join(_WORD.findall(piece.line.text.lower()))
 
 
 def says_nothing(text: str) -> bool:

@@ -170,22 +170,34 @@ def is_prose(messages: Sequence[Message]) -> bool:
     return not any(message.role == "assistant" or any(author for author, _ in spoken(message)) for message in messages)
 
 
+BY_NAME = 0.1
+"""Share of their texts in which authors name themselves from which on they play who they are called."""
+
+
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the authors who narrate: named so, or who say most and least about themselves."""
+    """Return the authors who narrate: named so, or who say most and least about themselves.
+
+    Who tells of themselves by name ("Ilse shrugs.") plays a character.
+    """
     said: Counter[str] = Counter()
     of_self: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    by_name: Counter[str] = Counter()
     for message in messages:
         for author, text in spoken(message):
             words = [word.lower() for word in _WORD.findall(text)]
             said[author] += len(words)
             of_self[author] += sum(word.replace("’", "'") in topic(Speech).selves for word in words)
+            texts[author] += 1
+            by_name[author] += author.partition(" ")[0].lower() in words
     out = {author for author in said if author.casefold().replace(" ", "-") in topic(Speech).narrators} | {""}
     authors = [author for author in said if author]
     if len(authors) > 2:
         most = max(authors, key=lambda author: (said[author], author))
         others = [author for author in authors if author != most]
         share = sum(of_self[author] for author in others) / max(sum(said[author] for author in others), 1)
-        if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6:
+        plays = by_name[most] > BY_NAME * texts[most]
+        if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6 and not plays:
             out.add(most)
     return frozenset(out)
 
