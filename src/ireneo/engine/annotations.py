@@ -361,10 +361,7 @@ def resolve_thread(
 
 
 def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: str) -> Annotation:
-    """Write the words of a story's summary by hand: they stand for its stretch until it is disputed.
-
-    Raises SummaryNotFound, and BadInput for a block of an agent's work.
-    """
+    """Write a story's summary by hand (see `Session.edit`)."""
     summary = find_summary(tx, key, id)
     if summary.level != "story":
         raise BadInput(

@@ -128,11 +128,7 @@ def check(
     look_back: Callable[[], SessionSoFar] | None = None,
     project: str | None = None,
 ) -> GuardAdvice | None:
-    """Advice on a call that steps into a trap; None for any other.
-
-    `look_back` gives the state of the session; by default it is read from the store. With a `project` (empty: none)
-    only its own and general traps are considered.
-    """
+    """Advice on a call (see `Memory.check`); by default `look_back` reads the session's state from the store."""
     index = tx.traps.read(space) or compile_traps(tx, space)
     return advice(index.traps, tool, arguments, look_back or partial(_stored, tx, space, session), project=project)
 

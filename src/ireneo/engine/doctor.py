@@ -552,10 +552,7 @@ async def _check_runs(store: Store, space: str, *, repair: bool) -> list[Finding
 async def examine(
     store: Store, space: str, now: datetime, *, repair: bool, quick: bool, on_looked: OnProgress
 ) -> list[Finding]:
-    """Return the faults and notes of the whole store and of each session of a space.
-
-    `quick` skips the checks that read all of the log: message hashes and row checksums.
-    """
+    """Return the faults and notes of the whole store and of each session of a space (see `Memory.doctor`)."""
     faults = await _faults(store, quick=quick)
     found: list[Diagnosis] = []
     keys: list[SessionKey] = []

@@ -170,10 +170,7 @@ class MemoryEdit(Struct, frozen=True, kw_only=True):
 
 
 async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, origin: Source = "user") -> Record:
-    """Change a memory and return it; with other words or another slot it is a new memory.
-
-    Raises MemoryNotFound, and BadInput if there are no changes or `origin` may not change it.
-    """
+    """Change a memory; with other words or another slot it is a new memory (see `Memory.update`)."""
     if edit.text is not None and not edit.text.strip():
         raise BadInput("The new text is empty; say what the memory is to say, or `delete` it.")
     if edit == MemoryEdit() or (edit.at is not None and not edit.said):
@@ -268,10 +265,7 @@ def _source_messages(record: Record) -> tuple[MessageId, ...]:
 async def merge(
     resources: Resources, space: str, ids: Sequence[str], text: str | None = None, origin: Source = "user"
 ) -> Record:
-    """Merge memories that say the same: the first one remains, with the evidence of all; the others end.
-
-    With `text` it gets this wording. Raises MemoryNotFound, and BadInput for what can't be merged.
-    """
+    """Merge memories that say the same into the first of them (see `Memory.merge`)."""
     now = resources.clock.now()
 
     def settle(tx: Transaction) -> Record:
@@ -378,10 +372,7 @@ async def delete(
     preview: bool = False,
     origin: Source = "user",
 ) -> Deleted:
-    """Erase memories for good, as `forget` does; with `source` also the messages that said so.
-
-    Raises MemoryNotFound with nothing erased where one is not there, and BadInput where `origin` may not change one.
-    """
+    """Erase memories for good, as `forget` does (see `Memory.delete`)."""
     if not ids:
         raise BadInput("Name the memories that are to be deleted, as a list of their ids.")
 

@@ -101,10 +101,7 @@ async def export_memories(
     there: Callable[[str], bytes | None],
     on_progress: Callable[[Exported], object] | None = None,
 ) -> Sequence[Exported]:
-    """Return every memory as a file: one Markdown file each, or one of JSON lines in order of `recorded`.
-
-    `there` returns the current content of a path. Raises BadInput for an unknown format.
-    """
+    """Return every memory as a file (see `Memory.export_memories`), those of one file in order of `recorded`."""
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
@@ -157,11 +154,7 @@ async def import_memories(
     files: Iterable[MemoryFile],
     on_progress: Callable[[MemoriesImported], object] | None = None,
 ) -> MemoriesImported:
-    """Store the memories in files; storing them again changes nothing.
-
-    An edited file is its user's statement, made now, which supersedes the previous one. Unreadable entries are
-    reported, and all others are stored.
-    """
+    """Store the memories in files, batch by batch (see `Memory.import_memories`)."""
     done: Counter[str] = Counter()
     now = resources.clock.now()
     entries, faults = await asyncio.to_thread(_read, resources, files, now)

@@ -186,12 +186,7 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
 async def lookup(
     resources: Resources, space: str, id: str, session: str = "", project: str | None = None, viewpoint: str = ""
 ) -> LookupResult:
-    """Return what `id`, or the only id that begins with it, names, also without its prefix, such as ``m_``.
-
-    `session` limits the search to one session. With `project` (empty: none) nothing of other projects is opened; with
-    `viewpoint` only what that character knows, and no annotations. Raises NotFound, and BadInput for an ambiguous or
-    too short id.
-    """
+    """Return what `id`, or the only id that begins with it, names, also without its prefix (see `Memory.lookup`)."""
     await place_all(resources.store, space, project)
 
     def find(tx: Transaction, id: str) -> LookupResult | list[SessionKey]:
@@ -244,12 +239,7 @@ async def dispute_id(
     origin: Source = "agent",
     project: str | None = None,
 ) -> Annotation | Remembered:
-    """Dispute a summary (or one claim of it) or a memory, with a reason. Raises NotFound and BadInput.
-
-    A summary is shown as disputed until it is written again. Against a memory this is a piece of evidence of `origin`,
-    whose effect follows from the rest of the evidence. With `project` (empty: none) nothing of other projects is
-    disputed.
-    """
+    """Dispute a summary, or give evidence of `origin` against a memory (see `Memory.dispute`)."""
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
     if origin not in TRUST:

@@ -243,11 +243,7 @@ async def forget(
     also: Collection[str] = (),
     preview: bool = False,
 ) -> ErasureReceipt:
-    """Erase one thing and what derives from it alone; with `preview` only report what would be erased.
-
-    `also` are ids of memories and messages to erase besides, as listed by a preview. Raises BadInput unless exactly one
-    thing is named, and NotFound.
-    """
+    """Erase one thing and what derives from it alone (see `Memory.forget`)."""
     given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
     what, name = _only(given, space)
     now = resources.clock.now()

@@ -138,11 +138,7 @@ def lessons(
     disputed: bool = False,
     guarded: bool = False,
 ) -> list[Lesson]:
-    """The valid lessons: lessons of several runs first, and rulings first among these.
-
-    With `project` its own and general lessons. With `disputed` also lessons that are retired because of an objection,
-    with the reason; with `guarded` also lessons that only the guard tells.
-    """
+    """The lessons that hold: those of several runs first, and rulings first among these (see `Memory.lessons`)."""
     opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
@@ -275,10 +271,7 @@ MOST_MESSAGES = 32
 async def review(
     resources: Resources, space: str, id: str, verdict: Verdict, text: str = "", reason: str = ""
 ) -> Record:
-    """Keep, reword or drop a lesson.
-
-    Raises MemoryNotFound, and BadInput if the memory is no lesson or the verdict is unknown.
-    """
+    """Keep, reword or drop a lesson (see `Memory.review`)."""
     if verdict not in get_args(Verdict):
         raise BadInput(f"`verdict` is {verdict!r}, which is none; give one of {', '.join(get_args(Verdict))}.")
     words = " ".join(resources.cleaning().text(text).split())

@@ -356,10 +356,7 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
 def used(
     tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
 ) -> list[Record]:
-    """Record that memories were acted on now and, if known, whether that helped or harmed.
-
-    Returns them as they are then. Raises MemoryNotFound with nothing recorded.
-    """
+    """Record that memories were acted on now, and return them as they are then (see `Memory.used`)."""
     now = resources.clock.now()
     found = [
         replace(
@@ -456,11 +453,7 @@ def history(
     believed_at: datetime | None = None,
     project: str | None = None,
 ) -> list[Fact]:
-    """The facts about a subject, or one of its attributes: slot by slot, each by when it began.
-
-    With `at` what was true then, with `believed_at` as it was known then, with `project` as it is known there. Raises
-    BadInput for what is no time, for a naive one, and for no subject.
-    """
+    """The facts about a subject, slot by slot, each by when it began (see `Memory.history`)."""
     if not subject.strip():
         raise BadInput("The subject is empty; say whose history is wanted.")
     for name, moment in (("at", at), ("believed_at", believed_at)):
@@ -522,11 +515,9 @@ def _check_limit(limit: int) -> None:
 
 
 async def archive(resources: Resources, space: str, keep: int, *, faded: bool = False) -> Sequence[MemoryId]:
-    """Archive the least retained memories until `keep` are left in use; returns their ids.
+    """Archive the least retained memories until `keep` are left in use; return their ids (see `Memory.archive`).
 
-    With `faded` past events that nobody asked for go as well, as long as the messages they come from remain. All are
-    weighed once, slightly more than necessary are archived, and each batch is a transaction of its own. Raises BadInput
-    for a negative number.
+    With `faded` past events that nobody asked for go as well, as long as the messages they come from remain.
     """
     if keep < 0:
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
