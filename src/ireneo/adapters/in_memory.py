@@ -63,7 +63,7 @@ class MemoryConnection(Connection):
         self._image = b""
         self._changes = 0
 
-    def heed(self, cancellation: Cancellation) -> None:
+    def watch(self, cancellation: Cancellation) -> None:
         """Take a copy; a writer first waits for other writers."""
         while self._writes and not self._copies.writing.acquire(timeout=LOOK_SECONDS):
             cancellation.check()

@@ -241,7 +241,7 @@ FORMS = (
 _URL_PASSWORD = lazy_re(r"://[^\s/:@\"'`<>\\]{0,128}:([^\s/@\"'`<>\\{}]{3,256})@")
 
 
-def formed(text: str) -> Iterator[SecretSpan]:
+def secrets_by_form(text: str) -> Iterator[SecretSpan]:
     """The secrets in `text` that have one of the forms."""
     for form in FORMS:
         if form.needle not in text:
@@ -607,7 +607,7 @@ def _secrets(text: str, name: str) -> Iterator[SecretSpan]:
         text = _ESCAPED_SPACE.sub(lambda found: "\n".rjust(len(found[0])), text)
     yield from private_keys(text)
     yield from detected(text)
-    yield from formed(text)
+    yield from secrets_by_form(text)
     yield from named(text)
 
 

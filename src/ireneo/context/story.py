@@ -358,7 +358,7 @@ def with_overview(
     return [found, *rest]
 
 
-def told_room(path: StoryPath, options: ContextOptions) -> int:
+def overview_room(path: StoryPath, options: ContextOptions) -> int:
     """The tokens that a context leaves to one text of a story's whole past."""
     teller = StoryTeller(options.count)
     options = replace(options, count=billed(teller.count))

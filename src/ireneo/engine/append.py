@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.named import messages_named
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
-from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
+from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext
 from ireneo.engine.scope import FIRST_MESSAGES, place_session
 from ireneo.engine.tree import passes
 from ireneo.errors import MessageNotFound, UnreadableLog
@@ -102,7 +102,7 @@ def append(
     if chat is None or not returned[0].is_shown:
         messages = named(place, choices)
     if chat is not None and (returned[0].is_shown or after is None or not _goes_through(messages, head)):
-        settled = Offered(key, branch, head, place, after is not None, shown).settle(tx, returned)
+        settled = AppendPlace(key, branch, head, place, after is not None, shown).settle(tx, returned)
         if settled.drafts is not returned[0].drafts or returned[0].is_shown:
             fresh = [cleaning.choices(draft) for draft in settled.drafts]
             messages = named(head if settled.from_head else place, fresh)

@@ -47,17 +47,17 @@ WORDS_BEFORE = 8
 def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
     """The summarizer of a model's text for a canonical summary, written in view of `disputes`."""
     doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
-    return f"{undisputed(summary.level, summary.summarizer, voice)}{doubts}"
+    return f"{undisputed_summarizer(summary.level, summary.summarizer, voice)}{doubts}"
 
 
-def undisputed(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
+def undisputed_summarizer(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
     """The summarizer of models' texts for canonical summaries of this level and `summarizer`, without disputes."""
     return f"{FAMILIES[level]}/{voice}/{summarizer}"
 
 
 def waiting_summarizer(summarizer: str, voice: Voice) -> str:
     """The summarizer of notes that wait for blocks of `summarizer`."""
-    return f"{undisputed('turn', summarizer, voice)}/waiting"
+    return f"{undisputed_summarizer('turn', summarizer, voice)}/waiting"
 
 
 def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
@@ -270,7 +270,7 @@ class StoredReader:
 
     def is_noted(self) -> bool:
         """Whether the session has notes for blocks of the policy, on any branch."""
-        beginning = undisputed("turn", self.options.policy.summarizer, self.voice)
+        beginning = undisputed_summarizer("turn", self.options.policy.summarizer, self.voice)
         written = self._tx.summaries.summarizers(self._key)
         return any(each == beginning or each.startswith(f"{beginning}/") for each in written)
 
@@ -282,12 +282,12 @@ class StoredReader:
 
     def written_leaves(self, first: int) -> Sequence[Span]:
         """The stretches of leaves with a text by a model that begin at position `first` or later."""
-        summarizer = undisputed("turn", self.options.policy.summarizer, self.voice)
+        summarizer = undisputed_summarizer("turn", self.options.policy.summarizer, self.voice)
         return self._tx.summaries.spans(self._key, self.head.id, summarizer, 1, first)
 
     def overviews(self) -> Sequence[Summary]:
         """The newest overviews of a story along the path that serve contexts of this budget; without one, of any."""
-        beginning = f"{undisputed('story', self.options.policy.summarizer, self.voice)}{OVERVIEW}"
+        beginning = f"{undisputed_summarizer('story', self.options.policy.summarizer, self.voice)}{OVERVIEW}"
         budget = self.options.budget
         kinds = [
             each
@@ -304,7 +304,7 @@ class StoredReader:
 
     def tails(self) -> Sequence[Summary]:
         """The newest texts along the path that tell messages ahead of their leaf."""
-        summarizer = undisputed("story", tail_summarizer(self.options.policy.summarizer), self.voice)
+        summarizer = undisputed_summarizer("story", tail_summarizer(self.options.policy.summarizer), self.voice)
         spans = self._tx.summaries.spans(self._key, self.head.id, summarizer, OVERVIEW_DEPTH)[-OVERVIEWS:]
         return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
 

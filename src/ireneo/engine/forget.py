@@ -13,7 +13,7 @@ from typing import get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.forgetting import (
+from ireneo.engine.erasure import (
     ErasedWords,
     ErasurePlan,
     EvidenceTrace,

@@ -155,13 +155,13 @@ async def import_session(
     """Store every message of a logged session, redacted, and move its main branch to the log's head.
 
     The branch stays where it is if it has gone on since an earlier import, or was moved elsewhere and the log has
-    nothing new; with `follows` it is moved by `stand_at`. A large session takes several transactions. The last one has
-    new messages, if there are any, and moves the branch: so an import that was interrupted and repeated is not mistaken
-    for one without anything new.
+    nothing new; with `follows` it is moved by `move_main_branch`. A large session takes several transactions. The last
+    one has new messages, if there are any, and moves the branch: so an import that was interrupted and repeated is not
+    mistaken for one without anything new.
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    end = await importing.run(store, logged, lambda draft: draft, stand_at if follows else _go_on)
+    end = await importing.run(store, logged, lambda draft: draft, move_main_branch if follows else _go_on)
     return importing.report(logged, end)
 
 
@@ -244,7 +244,7 @@ async def name_session(
     read = [(node, cleaning.choices(node.draft)) for node in logged]
     runs = await store.read(importing.unstored, read)
     end = importing.heads[logged.head]
-    await store.write(importing.finish, runs, end, stand_at if follows else _go_on)
+    await store.write(importing.finish, runs, end, move_main_branch if follows else _go_on)
     return NamedSession(
         key=key,
         source=source,
@@ -260,7 +260,7 @@ async def name_session(
 def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
     """Store a session that was named by `name_session`, as `import_session` would have."""
     importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
-    importing.finish(tx, named.runs, named.end, stand_at if named.follows else _go_on)
+    importing.finish(tx, named.runs, named.end, move_main_branch if named.follows else _go_on)
     return replace(named.imported, new=importing.new, kept=importing.kept)
 
 
@@ -285,7 +285,7 @@ def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
     return ""
 
 
-def stand_at(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
     """Move the main branch to `end`, where an edited chat ends now; returns the branch that keeps what was appended.
 
     The branch stays if messages were appended behind the chat's end, or after a rewind unless the chat has `changed`.
@@ -551,7 +551,7 @@ class JoinedImport:
         """Move the main branch to the end of the logs; returns the branch that keeps what was appended since."""
         if self._head is None or not self._follows:
             return ""
-        return await self._store.write(stand_at, self._key, self._head, self._new > 0)
+        return await self._store.write(move_main_branch, self._key, self._head, self._new > 0)
 
     def _cleaned(
         self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]

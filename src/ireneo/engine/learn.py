@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
 from ireneo.engine.diary import parts, windows, written_on_path
-from ireneo.engine.forgetting import remove_memories
+from ireneo.engine.erasure import remove_memories
 from ireneo.engine.leasing import Worker
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
@@ -342,7 +342,7 @@ async def _learn_session(
 ) -> LearnedSession | None:
     """Learn from one session; None if it changed, was forgotten, or was learned from by another process meanwhile."""
     try:
-        if given is not None and await resources.store.read(reads_so, resources, due, given):
+        if given is not None and await resources.store.read(is_reading_valid, resources, due, given):
             read = given
         else:
             read = await read_session(resources, due)
@@ -443,7 +443,7 @@ async def read_session(resources: Resources, due: DueRun) -> SessionRead:
     return SessionRead(head=due.head.id, erased=due.erased, run=run, whole=whole)
 
 
-def reads_so(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> bool:
+def is_reading_valid(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> bool:
     """Whether the reading of a worker is valid: the session is unchanged, and no diary entry was written here."""
     if (read.head, read.erased) != (due.head.id, due.erased):
         return False

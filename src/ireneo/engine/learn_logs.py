@@ -41,12 +41,12 @@ from ireneo.engine.learn import (
     LearnedSession,
     SessionRead,
     due_runs,
+    is_reading_valid,
     known_files,
     learn,
     learn_read,
     mark_file,
     read_session,
-    reads_so,
 )
 from ireneo.engine.merging import MergedLessons, merge_lessons
 from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading, run_steps
@@ -453,7 +453,7 @@ class LogLearner:
             each.info.key.session: read
             for each in due
             if (read := analysis.reads.get(each.info.key.session)) is not None
-            and reads_so(tx, self._resources, each, read)
+            and is_reading_valid(tx, self._resources, each, read)
             and (each.info.key.session not in there or _is_path(tx, each, analysis.sessions))
         }
         asks = any(self._resources.models_for(key).for_task("lessons") is not None for key in keys)

@@ -114,7 +114,7 @@ class Worker:
             return
         await self._store.write(lambda tx: tx.leases.release(lease))
 
-    def still_has(self, tx: Transaction, lease: Lease) -> bool:
+    def renew(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False where it was overtaken."""
         return not self._leases or tx.leases.renew(lease, self._until(self._seconds))
 

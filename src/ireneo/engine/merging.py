@@ -15,7 +15,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.forgetting import remove_memories
+from ireneo.engine.erasure import remove_memories
 from ireneo.engine.learn import LearnedSession, settle_lessons
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources

@@ -125,8 +125,8 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
     # some are missing. If several texts were joined, their marks are in order. White space doesn't count.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
     begin, *rest = cut.split("\0")
-    kept = [squeezed(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
-    return any(_in_order(kept, squeezed(each)) for each in (whole, without_reminders(whole)))
+    kept = [unspaced(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
+    return any(_in_order(kept, unspaced(each)) for each in (whole, without_reminders(whole)))
 
 
 def _in_order(kept: Sequence[str], rest: str) -> bool:
@@ -142,7 +142,7 @@ def _in_order(kept: Sequence[str], rest: str) -> bool:
     return True
 
 
-def squeezed(text: str) -> str:
+def unspaced(text: str) -> str:
     """`text` without white space."""
     return "".join(text.split())
 
@@ -215,7 +215,7 @@ def _end_of_list(text: str, place: int) -> int:
     return end
 
 
-_OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
+_OF_NOBODY = frozenset(map(unspaced, (BEGINNING, NO_REPLY, UNANSWERED)))
 """What formats add to a list to make it valid."""
 
 
@@ -253,13 +253,13 @@ class Unit(Struct, frozen=True, kw_only=True):
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
-            return squeezed(self.part.text) in _OF_NOBODY
+            return unspaced(self.part.text) in _OF_NOBODY
         if self.piece is None:
             return False
         text = self.piece.text
         if not text.strip():
             return True
-        return self.piece.kind == "note" or squeezed(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
+        return self.piece.kind == "note" or unspaced(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
 
 
 class CoveredStretch(Struct, frozen=True, kw_only=True):
@@ -562,7 +562,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
     dropped: list[str] = []
     seen: set[int] = set()
     for unit in units:
-        if unit.place in seen or squeezed(_told(unit)) in _OF_NOBODY:
+        if unit.place in seen or unspaced(_told(unit)) in _OF_NOBODY:
             continue
         if unit.is_block or _is_note(unit):
             dropped += [unit.text.partition("\n")[0]] if unit.is_block else []
@@ -657,7 +657,7 @@ class NewDrafts(Struct, frozen=True, kw_only=True):
     """Whether the drafts continue from the branch's head, wherever the list was to be appended."""
 
 
-class Offered:
+class AppendPlace:
     """A place to append a list to, which may be a context that came back."""
 
     def __init__(

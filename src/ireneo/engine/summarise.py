@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import told_room, untold
+from ireneo.context.story import overview_room, untold
 from ireneo.context.story_blocks import is_model_written, mostly_model_written
 from ireneo.context.view import ContextOptions
-from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
+from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed_summarizer
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, stretch_prompt
@@ -90,7 +90,7 @@ def due_texts(
     missing: list[_Missing] = []
     depth = 1
     while canonical := tx.summaries.spans(key, head.id, summarizer, depth):
-        written = tx.summaries.spans(key, head.id, undisputed("story", summarizer, voice), depth)
+        written = tx.summaries.spans(key, head.id, undisputed_summarizer("story", summarizer, voice), depth)
         there = {(span.first_position, span.last_position) for span in written}
         missing += [
             _Missing(span=span, depth=depth, place=place)
@@ -482,7 +482,7 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
         return None
     if any(each.first == row[0].first and is_current(each, row, options.notes) for each in reader.overviews()):
         return None
-    if told_room(StoryPath(reader, options.policy, budget=options.budget), options) < NO_ROOM:
+    if overview_room(StoryPath(reader, options.policy, budget=options.budget), options) < NO_ROOM:
         return None
     bare = replace(
         row[0],
@@ -536,7 +536,7 @@ def overview_job(
         disputes=tuple(said_within(overview, options.notes)),
         voice=voice,
         seen_by=options.policy.seen_by,
-        room=min(max(told_room(path, options), LEAST_TOKENS), MOST_TOKENS),
+        room=min(max(overview_room(path, options), LEAST_TOKENS), MOST_TOKENS),
         window_tokens=settings(options.policy).window_tokens,
     )
 

@@ -102,18 +102,18 @@ async def synthesise(
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
     shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, drawn[:MOST_DRAWN], count)
-    witness = Witness(material, shown, _cited_in_diary(material, entries, shown))
+    evidence = RunEvidence(material, shown, _cited_in_diary(material, entries, shown))
     answer = await model.ask(prompt, LessonsReply)
     usage = [answer.usage]
-    held = await asyncio.to_thread(_verified, answer.value.lessons, witness)
+    held = await asyncio.to_thread(_verified, answer.value.lessons, evidence)
     if wrong := [(said, taught) for said, taught in held if taught.observation is None]:
-        asked = await asyncio.to_thread(_repair_prompt, wrong, witness, count)
+        asked = await asyncio.to_thread(_repair_prompt, wrong, evidence, count)
         again = await model.ask(asked, LessonsReply)
         usage.append(again.usage)
-        repaired = await asyncio.to_thread(_verified, again.value.lessons[: len(wrong)], witness)
+        repaired = await asyncio.to_thread(_verified, again.value.lessons[: len(wrong)], evidence)
         held = [*(each for each in held if each[1].observation is not None), *repaired]
     kept, refused = _chosen(held)
-    kept += await asyncio.to_thread(_observed_again, answer.value, told, witness)
+    kept += await asyncio.to_thread(_observed_again, answer.value, told, evidence)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
     worthless = frozenset(letters[each].cue for each in answer.value.worthless if each in letters)
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
@@ -233,21 +233,21 @@ def _cut(text: str, most: int, name: str, count: Count) -> str:
     return neutralise(cut.text() if cut else text, _FENCES)
 
 
-def _verified(lessons: Sequence[LessonSaid], witness: Witness) -> list[tuple[LessonSaid, Taught]]:
-    return [(each, hold(each, witness)) for each in lessons]
+def _verified(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tuple[LessonSaid, Verified]]:
+    return [(each, _verify(each, evidence)) for each in lessons]
 
 
-def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Taught]], witness: Witness, count: Count) -> Prompt:
+def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Verified]], evidence: RunEvidence, count: Count) -> Prompt:
     """The prompt to repair refused lessons, with the messages that they cite only."""
-    numbers = sorted({number for said, _ in wrong for number in said.messages if 1 <= number <= len(witness.shown)})
+    numbers = sorted({number for said, _ in wrong for number in said.messages if 1 <= number <= len(evidence.shown)})
     lines = (f"{msgspec.json.encode(said).decode()}\n- {' '.join(taught.complaints)}" for said, taught in wrong)
     return LESSONS_REPAIR.render(
-        messages=_numbered({number: witness.shown[number - 1] for number in numbers}, {}, count) or "(none)",
+        messages=_numbered({number: evidence.shown[number - 1] for number in numbers}, {}, count) or "(none)",
         lessons="\n".join(lines),
     )
 
 
-def _chosen(held: Sequence[tuple[LessonSaid, Taught]]) -> tuple[list[Observation], tuple[str, ...]]:
+def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observation], tuple[str, ...]]:
     """The most valuable accepted lessons, and why the others were refused."""
     kept: dict[str, Observation] = {}
     refused: list[str] = []
@@ -271,21 +271,21 @@ def speaks_of(text: str, cited: Sequence[Message]) -> bool:
     return any(evidence.supports(claim) for claim in named_in(text))
 
 
-def _observed_again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> list[Observation]:
+def _observed_again(reply: LessonsReply, told: Sequence[Record], evidence: RunEvidence) -> list[Observation]:
     """Observations of known lessons in a model's words, which it confirms or contradicts."""
     out: dict[str, Observation] = {}
     said: list[tuple[bool, Again]] = [(True, each) for each in reply.confirmed]
     for held, again in (*said, *((False, each) for each in reply.contradicted)):
         record = told[again.lesson - 1] if 1 <= again.lesson <= len(told) else None
-        there = witness.cited(again.messages)[:MOST_SOURCES]
+        there = evidence.cited(again.messages)[:MOST_SOURCES]
         if record is None or not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
             continue
         cited = tuple(each.id for each in there)
         out[record.cue] = Observation(
             cue=record.cue,
             category=CATEGORY[record.kind],
-            session=witness.material.session,
-            project=witness.material.project,
+            session=evidence.material.session,
+            project=evidence.material.project,
             at=next((each.draft.at for each in reversed(there) if each.draft.at), None),
             held=int(held),
             broke=int(not held),
@@ -334,7 +334,7 @@ _PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(
 """Names with a slash that are paths, and not two words like “and/or”."""
 
 
-class Witness:
+class RunEvidence:
     """The evidence of a run, as far as a model saw it: who said what, what was done, and what outputs ask for."""
 
     def __init__(self, material: RunMaterial, shown: Sequence[Message], told: Sequence[Message] = ()) -> None:
@@ -413,7 +413,7 @@ class Witness:
         """The messages with these `numbers`, each once."""
         return [self.shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(self.shown)]
 
-    def bearing(self, text: str, given: Sequence[Message]) -> tuple[Message, ...]:
+    def supporting(self, text: str, given: Sequence[Message]) -> tuple[Message, ...]:
         """The messages that support the claims of `text`, preferring `given` ones; in order."""
         chosen: list[Message] = []
         for claim in dict.fromkeys(claims(text)):
@@ -425,7 +425,7 @@ class Witness:
         return tuple(sorted(chosen[:MOST_SOURCES], key=lambda each: each.position))
 
 
-class Taught(Struct, frozen=True, kw_only=True):
+class Verified(Struct, frozen=True, kw_only=True):
     """The result of verifying a lesson."""
 
     observation: Observation | None = None
@@ -433,34 +433,34 @@ class Taught(Struct, frozen=True, kw_only=True):
     """Why it was refused, or which parts were struck."""
 
 
-def hold(said: LessonSaid, witness: Witness) -> Taught:
+def _verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
     """Verify a lesson against its run."""
-    why, whose = quoted_reason(said.why, witness)
-    first = _fault(said, why, whose, witness)
+    why, whose = quoted_reason(said.why, evidence)
+    first = _fault(said, why, whose, evidence)
     if first:
-        return Taught(complaints=(first,))
-    left = strike(said.lesson, witness.grounds)
+        return Verified(complaints=(first,))
+    left = strike(said.lesson, evidence.grounds)
     text = _with_reason(left.text, why, whose)
-    limits = strike(limits_of(said), witness.grounds).text
-    limits = "" if _orders_fault(limits, witness) else limits
+    limits = strike(limits_of(said), evidence.grounds).text
+    limits = "" if _orders_fault(limits, evidence) else limits
     if left.complaints and _opening(left.text) != _opening(said.lesson):
-        return Taught(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
+        return Verified(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
     if left.complaints and _holds_way_out(said, said.lesson) and not _holds_way_out(said, left.text):
-        return Taught(complaints=left.complaints)  # A trap without its way out helps nobody.
+        return Verified(complaints=left.complaints)  # A trap without its way out helps nobody.
     if not left.text or not (why or named_in(text)):
         fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
-        return Taught(complaints=left.complaints or (fault,))
-    if orders := _orders_fault(left.text, witness):
-        return Taught(complaints=(orders,))
-    sources = witness.bearing(f"{text} {limits}", witness.cited(said.messages))
+        return Verified(complaints=left.complaints or (fault,))
+    if orders := _orders_fault(left.text, evidence):
+        return Verified(complaints=(orders,))
+    sources = evidence.supporting(f"{text} {limits}", evidence.cited(said.messages))
     texts = source_texts(sources)
     missing = check_text(f"{text} {limits}", SourceIndex(texts))
     if placed := next((each[0] for each in _PLACE.finditer(text) if not any(each[0] in one for one in texts)), ""):
-        return Taught(complaints=(f"“{placed[:80]}” stands in none of its messages.",))
+        return Verified(complaints=(f"“{placed[:80]}” stands in none of its messages.",))
     if missing or not sources:
         named = f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none" if missing else "It names none"
-        return Taught(complaints=(f"{named} of its messages.",))
-    return Taught(observation=_observation(said, text, why, limits, sources, witness), complaints=left.complaints)
+        return Verified(complaints=(f"{named} of its messages.",))
+    return Verified(observation=_observation(said, text, why, limits, sources, evidence), complaints=left.complaints)
 
 
 def _holds_way_out(said: LessonSaid, text: str) -> bool:
@@ -472,7 +472,7 @@ def _opening(text: str) -> list[str]:
     return text.split()[:2]
 
 
-def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
+def _fault(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str:
     """The reason to refuse the whole lesson; empty for none."""
     if error_text(said.lesson):
         return "It is an error text, and no lesson."
@@ -482,21 +482,21 @@ def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
         return f"It has more than {MOST_WORDS} words."
     if said.kind == "ruling" and whose != "user":
         return "No user says the sentence in `why`; a ruling quotes the user, word for word."
-    if witness.material.outcome == "bad" and (said.kind == "practice" or said.way_out or said.way):
+    if evidence.material.outcome == "bad" and (said.kind == "practice" or said.way_out or said.way):
         return "The run is known to have come out badly: nothing that it did is a practice or a way out."
-    if any(not witness.grounds.ruled.holds(text) for text in (said.way_out, said.way) if instruction_like(text)):
+    if any(not evidence.grounds.ruled.holds(text) for text in (said.way_out, said.way) if instruction_like(text)):
         return "It repeats an instruction."
     return ""
 
 
-def quoted_reason(why: str, witness: Witness) -> tuple[str, str]:
+def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
     """The quoted reason and its speaker; empty where nobody said it, or its length is unsuitable."""
     said = " ".join(why.split()).strip('“”"')
     if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
         return "", ""
-    if witness.user.holds(said):
+    if evidence.user.holds(said):
         return said, "user"
-    if witness.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, witness):
+    if evidence.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, evidence):
         return said, "agent"
     return "", ""
 
@@ -528,16 +528,16 @@ def named_in(text: str) -> list[TextClaim]:
     return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
 
 
-def _orders_fault(text: str, witness: Witness) -> str:
+def _orders_fault(text: str, evidence: RunEvidence) -> str:
     """The complaint if `text` repeats an instruction of an output that nobody followed and the user did not give."""
     for claim in claims(text):
-        if claim.kind == "command" and _PROGRAM.match(claim.text) and not witness.done.supports(claim):
+        if claim.kind == "command" and _PROGRAM.match(claim.text) and not evidence.done.supports(claim):
             return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
     # The words of an error that was met, and a command that was run, are experience wherever else they stand.
-    bare = _QUOTED.sub(lambda found: " … " if witness.errors.holds(found[0]) else found[0], text)
-    bare = _CODE.sub(lambda found: " … " if witness.done.holds(found[1]) else found[0], bare)
-    rows = {row for row in _word_sequences(bare) if not witness.user.holds(" ".join(row))}
-    if any(rows & each for each in witness.ordered):
+    bare = _QUOTED.sub(lambda found: " … " if evidence.errors.holds(found[0]) else found[0], text)
+    bare = _CODE.sub(lambda found: " … " if evidence.done.holds(found[1]) else found[0], bare)
+    rows = {row for row in _word_sequences(bare) if not evidence.user.holds(" ".join(row))}
+    if any(rows & each for each in evidence.ordered):
         return "It repeats what an output asks for."
     return ""
 
@@ -548,16 +548,16 @@ def _word_sequences(text: str) -> set[tuple[str, ...]]:
 
 
 def _observation(
-    said: LessonSaid, text: str, why: str, limits: str, sources: Sequence[Message], witness: Witness
+    said: LessonSaid, text: str, why: str, limits: str, sources: Sequence[Message], evidence: RunEvidence
 ) -> Observation:
-    trigger = _trigger(said, why, witness)
+    trigger = _trigger(said, why, evidence)
     way_out = " ".join(said.way_out.split()).rstrip(".")
     stands = bool(way_out) and way_out.casefold() in text.casefold()
     return Observation(
         cue=f"{MODEL}{ruling_cue(why) if said.kind == 'ruling' else likeness_key(text)}",
         category=CATEGORIES[said.kind],
-        session=witness.material.session,
-        project=witness.material.project,
+        session=evidence.material.session,
+        project=evidence.material.project,
         at=next((each.draft.at for each in reversed(sources) if each.draft.at is not None), None),
         held=1,
         text=text,
@@ -569,13 +569,13 @@ def _observation(
     )
 
 
-def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
+def _trigger(said: LessonSaid, why: str, evidence: RunEvidence) -> Trigger | None:
     """The trigger of a trap, if most matching calls of the run failed; or of a ruling that names the call."""
     trap = " ".join(said.trap.split()).strip("`")
     if said.kind not in ("trap", "ruling") or not trap:
         return None
     way = " ".join(said.way.split()).strip("`")
-    unless = (way,) if way and witness.done.holds(way) else ()
+    unless = (way,) if way and evidence.done.holds(way) else ()
     step = main_step(trap)
     if _PATHLIKE.fullmatch(trap):
         trigger = Trigger(path=trap.removeprefix("./"), unless=unless)
@@ -585,7 +585,7 @@ def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
     else:
         return None
     met, failed = 0, 0
-    for each in witness.steps:
+    for each in evidence.steps:
         if way and way in " ".join(each.command.split()) and not each.failed:
             break  # Whoever took the way out steps into it no more.
         if each.result is not None and _matches_trigger(each, trigger):

@@ -168,7 +168,7 @@ class TextWriter:
 
         def is_mine(tx: Transaction) -> bool:
             check_not_erased(tx, self.key, self.erased)
-            return not tx.summaries.get(self.key, [name]) and self.worker.still_has(tx, lease)
+            return not tx.summaries.get(self.key, [name]) and self.worker.renew(tx, lease)
 
         if not await self.store.write(is_mine):
             raise Overtaken(f"The text {name} is another worker's now.")

@@ -174,7 +174,7 @@ class StoryPlace(NamedTuple):
     branch: str | None = None
 
 
-class Reach(TypedDict, total=False):
+class RecallLimits(TypedDict, total=False):
     """The limits of what is recalled."""
 
     project: str
@@ -445,7 +445,7 @@ class Tools:
         return "\n".join(note_lines(taken, stored.id))
 
     @property
-    def _reach(self) -> Reach:
+    def _reach(self) -> RecallLimits:
         if self._place is None:
             return {"project": self._project}
         place = self._place

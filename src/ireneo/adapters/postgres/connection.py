@@ -207,7 +207,7 @@ QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"), i
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
 COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 
-HEED: Mapping[str, int] = MappingProxyType(
+TIMEOUTS: Mapping[str, int] = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 )
 """Defaults for how long a server may take to answer a connection, and how soon a silent one is considered gone."""
@@ -262,10 +262,10 @@ def address(url: str) -> str:
     return urlunsplit((parts.scheme, f"{user}@{host[2]}" if user else host[2], parts.path, "", ""))
 
 
-def heedful(url: str) -> str:
+def with_timeouts(url: str) -> str:
     """Add the default timeouts to an address, unless it sets them itself."""
     said = conninfo_to_dict(url)
-    return make_conninfo(url, **{name: value for name, value in HEED.items() if name not in said})
+    return make_conninfo(url, **{name: value for name, value in TIMEOUTS.items() if name not in said})
 
 
 def translate(fault: psycopg.Error, place: str) -> StoreError:
@@ -459,7 +459,7 @@ class ServerConnection:
         if self._driver is not None and self._driver.closed:
             self._driver = None
         if self._driver is None:
-            driver = psycopg.connect(heedful(self._url), autocommit=True, application_name="ireneo")
+            driver = psycopg.connect(with_timeouts(self._url), autocommit=True, application_name="ireneo")
             # All integers get the same type, whatever their size, so that a query is prepared once.
             driver.adapters.register_dumper(int, Int8Dumper)
             driver.adapters.register_dumper(str, TextDumper)
@@ -540,7 +540,7 @@ class ServerConnection:
         """Whether there is no open connection."""
         return self._driver is None or self._driver.closed
 
-    def outlast(self, work: Callable[[], T], cancellation: Cancellation) -> T:
+    def retried(self, work: Callable[[], T], cancellation: Cancellation) -> T:
         """Run a whole transaction, and again from the start if the connection was lost before it was committed.
 
         An unreachable server is retried for as long as a lock would be. Raises what `work` raises.
@@ -573,7 +573,7 @@ class ServerConnection:
         except UNPARSABLE as fault:
             raise unreadable(fault, self.place) from fault
 
-    def heed(self, cancellation: Cancellation) -> None:
+    def watch(self, cancellation: Cancellation) -> None:
         """Stop waiting for locks when `cancellation` is requested."""
         self._cancellation = cancellation
 

@@ -22,7 +22,7 @@ from ireneo.adapters.postgres.connection import (
     PostgresTransaction,
     ServerConnection,
     address,
-    heedful,
+    with_timeouts,
 )
 from ireneo.adapters.sql.database import (
     Cancellation,
@@ -145,7 +145,7 @@ SPREAD_SECONDS = 0.05
 """Notified workers pause for a random time up to this: related commits arrive, and not all start at once."""
 
 
-class WorkBell:
+class WorkNotifications:
     """Listens for commits in a space, on its own connection."""
 
     def __init__(self, url: str, space: str) -> None:
@@ -172,7 +172,7 @@ class WorkBell:
 
     async def _open(self) -> None:
         self._driver = await psycopg.AsyncConnection.connect(
-            heedful(self._url), autocommit=True, application_name="ireneo work"
+            with_timeouts(self._url), autocommit=True, application_name="ireneo work"
         )
         cursor = await self._driver.execute(SQL["channel_of_work"], {"space": self._space})
         row = await cursor.fetchone()
@@ -217,11 +217,11 @@ class PostgresStore(PooledStore[ServerConnection]):
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
         """Give a function that waits for notifications from other processes."""
-        bell = WorkBell(self._url, space)
+        notifications = WorkNotifications(self._url, space)
         try:
-            yield bell.wait
+            yield notifications.wait
         finally:
-            await bell.close()
+            await notifications.close()
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Vacuum the tables, if something was erased since the last scrub."""
@@ -233,13 +233,13 @@ class PostgresStore(PooledStore[ServerConnection]):
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
     ) -> Callable[[ServerConnection, Cancellation], T]:
         once = super()._transacting(function, args, kwargs, writes=writes)
-        return lambda connection, cancellation: connection.outlast(lambda: once(connection, cancellation), cancellation)
+        return lambda connection, cancellation: connection.retried(lambda: once(connection, cancellation), cancellation)
 
     @contextmanager
     def _transaction(
         self, connection: ServerConnection, cancellation: Cancellation, *, writes: bool
     ) -> Iterator[PostgresTransaction]:
-        connection.heed(cancellation)
+        connection.watch(cancellation)
         try:
             database = connection.begin("begin_write" if writes else "begin_read")
             transaction = PostgresTransaction(connection, database, writes=writes)

@@ -210,7 +210,7 @@ class Connection:
         """Another connection to the same file, which waits at most `seconds` for locks."""
         return Connection(self._path, min(seconds, self._busy_seconds), self._prepare)
 
-    def heed(self, cancellation: Cancellation) -> None:
+    def watch(self, cancellation: Cancellation) -> None:
         """Stop waiting for locks when `cancellation` is requested."""
         self._busy.given_up = cancellation.requested
 
@@ -404,7 +404,7 @@ class SqliteStore(PooledStore[Connection]):
     def _transaction(
         self, connection: Connection, cancellation: Cancellation, *, writes: bool
     ) -> Iterator[SqliteTransaction]:
-        connection.heed(cancellation)
+        connection.watch(cancellation)
         try:
             for query in ("begin_write",) if writes else ("begin_read", "take_snapshot"):
                 connection.execute(query)
@@ -424,7 +424,7 @@ class SqliteStore(PooledStore[Connection]):
 
 def _alone(work: Callable[[SqliteDatabase], T], connection: Connection, cancellation: Cancellation) -> T:
     """Call `work` outside of any transaction."""
-    connection.heed(cancellation)
+    connection.watch(cancellation)
     try:
         return connection.run(lambda: work(SqliteDatabase(connection.database)))
     finally:

@@ -56,7 +56,7 @@ def ended_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class CrewMember:
+class WorkerProcess:
     """One of the processes, which may be restarted."""
 
     def __init__(self, work: Callable[[Report], object]) -> None:
@@ -111,7 +111,7 @@ def work_together(processes: int, work: Callable[[Report], object], report: Call
     An IreneoError of `work` ends all of them and is raised, but a process that dies, or can't reach the store, is
     restarted. No process is left behind.
     """
-    crew = [CrewMember(work) for _ in range(processes)]
+    crew = [WorkerProcess(work) for _ in range(processes)]
     try:
         while any(each.process is not None or each.begins_at is not None for each in crew):
             _look_after(crew, report)
@@ -119,7 +119,7 @@ def work_together(processes: int, work: Callable[[Report], object], report: Call
         _end(crew, report)
 
 
-def _look_after(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) -> None:
+def _look_after(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None]) -> None:
     """Start the processes that are due, wait until one reports something or ends, and handle that."""
     now = time.monotonic()
     for each in crew:
@@ -141,7 +141,7 @@ def _look_after(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], 
             warn(f"Worker {number + 1} {what}; another takes its place in {each.restart():.0f} s.")
 
 
-def _end(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) -> None:
+def _end(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None]) -> None:
     """Terminate the processes, and kill those that don't end in time."""
     for each in crew:
         if each.process is not None:

@@ -73,7 +73,7 @@ def _read(message: Json, place: str) -> Draft:
         old = role == "function"
         tool = words(message.get("name"), f"{place}, name") if old else text_or(message.get("name")) or None
         return read_draft(
-            "tool", [hear_failure(Result(call_id=_result_id(message, role), parts=parts, name=tool))], name
+            "tool", [read_failure(Result(call_id=_result_id(message, role), parts=parts, name=tool))], name
         )
     said = _read_content(content, place) if content is not None else []
     if role == "assistant":
@@ -203,7 +203,7 @@ def _result_id(message: Json, role: str) -> str:
 # The format has no field that says that a call failed.
 
 
-def tell_failure(result: Part) -> Part:
+def write_failure(result: Part) -> Part:
     """Say in words that a call failed, unless the output says so itself."""
     if not isinstance(result, Result) or not result.failed or derive_failed(result.text):
         return result
@@ -213,8 +213,8 @@ def tell_failure(result: Part) -> Part:
     return replace(result, parts=(Text(text=CALL_FAILED), *result.parts))
 
 
-def hear_failure(result: Result) -> Result:
-    """Read what `tell_failure` wrote."""
+def read_failure(result: Result) -> Result:
+    """Read what `write_failure` wrote."""
     first = result.parts[0] if result.parts else None
     if not isinstance(first, Text) or not first.text.startswith(CALL_FAILED):
         return result
@@ -370,7 +370,7 @@ class OpenAIChat(ChatFormat):
         return without_reasoning(payload)
 
     def _expressed_part(self, part: Part, role: Role) -> Part:
-        return tell_failure(super()._expressed_part(part, role))
+        return write_failure(super()._expressed_part(part, role))
 
     def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):

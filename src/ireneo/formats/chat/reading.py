@@ -98,7 +98,7 @@ def mark_of(message: object) -> str | None:
     return _by_blocks(message) if "role" in message else None
 
 
-def leaning_of(message: object) -> str | None:
+def likely_format(message: object) -> str | None:
     """Return the likely format of a message without marks; None for plain text."""
     if not isinstance(message, dict):
         return None
@@ -546,7 +546,7 @@ def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Dr
 
 
 def _leaning(items: Sequence[_Item]) -> str:
-    leanings = {leaning_of(item.value) for item in items}
+    leanings = {likely_format(item.value) for item in items}
     return ANTHROPIC if ANTHROPIC in leanings and OPENAI not in leanings else DEFAULT_FORMAT
 
 

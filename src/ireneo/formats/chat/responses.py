@@ -143,7 +143,7 @@ def _read_item(item: Json, place: str) -> list[Part]:
     if _is_call(item):
         return [_read_call(item, name, place)]
     if _is_output(item):
-        return [openai.hear_failure(Result(call_id=_call_id(item), parts=_read_output(item.get("output"), place)))]
+        return [openai.read_failure(Result(call_id=_call_id(item), parts=_read_output(item.get("output"), place)))]
     return [Opaque(format=RESPONSES, payload=item)]
 
 
@@ -514,7 +514,7 @@ class OpenAIResponses(ChatFormat):
         return not isinstance(part, Thinking) or (part.sealed is not None and part.format == RESPONSES)
 
     def _expressed_part(self, part: Part, role: Role) -> Part:
-        return openai.tell_failure(super()._expressed_part(part, role))
+        return openai.write_failure(super()._expressed_part(part, role))
 
     def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):

@@ -378,14 +378,14 @@ HELD_BYTES = 16_000_000
 """How much of a session's text is held in memory, parsed, which takes several times as much room."""
 
 
-class Aside(Struct, frozen=True, gc=False):
+class SpooledValue(Struct, frozen=True, gc=False):
     """A value in the spool: the key of its line, and its index among the values on the line."""
 
     place: int
     index: int
 
 
-Place = dict[str, object] | Aside
+Place = dict[str, object] | SpooledValue
 """A value in memory, or where it is in the spool."""
 
 
@@ -408,7 +408,7 @@ class Lines:
             if self._left >= 0:
                 return value
             self._last = number, self._spool.keep(text)
-        return Aside(self._last[1], index)
+        return SpooledValue(self._last[1], index)
 
     def open(self, place: Place, number: int) -> dict[str, object]:
         """Return the value that was kept as `place`, from line `number`."""

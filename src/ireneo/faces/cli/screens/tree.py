@@ -56,7 +56,7 @@ def _label(level: str, depth: int) -> str:
     return f"{level} {depth}"
 
 
-def strata(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
+def labelled_rows(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
     """Yield the rows of the drawing with their labels."""
     size = tree.messages
     for layer in layers(tree):
@@ -150,7 +150,7 @@ def show_tree(screen: Console, tree: ireneo.Tree, title: str) -> None:
             write(screen, f"  {line}")
         screen.print()
         width = min(max(screen.width - LABEL - 2, 10), WIDEST)
-        for label, row in strata(tree, width):
+        for label, row in labelled_rows(tree, width):
             screen.print(Text.assemble((f"  {label}".ljust(LABEL), "dim"), row), no_wrap=True, overflow="crop")
         screen.print()
         for entries in in_lines([Text(entry, style="dim") for entry in _legend(tree)], width):

@@ -33,7 +33,7 @@ def words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if len(word) >= SHORTEST or any(map(str.isdigit, word))}
 
 
-def striking(text: str) -> set[str]:
+def identifying_words(text: str) -> set[str]:
     """The words that look like names, numbers or identifiers, which nobody uses by chance."""
     opens = {found.start(1) for found in _SENTENCE.finditer(text)}
     return {
@@ -53,7 +53,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
     all: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
     """The words that occur in no text that stays."""
-    striking: frozenset[str] = frozenset()
+    identifying: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> ErasedWords:
@@ -62,8 +62,8 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         marked: set[str] = set()
         for text in texts:
             every |= words(text)
-            marked |= striking(text)
-        return cls(all=frozenset(every), alone=frozenset(every), striking=frozenset(marked))
+            marked |= identifying_words(text)
+        return cls(all=frozenset(every), alone=frozenset(every), identifying=frozenset(marked))
 
     def without(self, texts: Iterable[str]) -> ErasedWords:
         """These words, given that `texts` stay."""
@@ -77,7 +77,9 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
     def and_of(self, other: ErasedWords) -> ErasedWords:
         """The words of both."""
         return ErasedWords(
-            all=self.all | other.all, alone=self.alone | other.alone, striking=self.striking | other.striking
+            all=self.all | other.all,
+            alone=self.alone | other.alone,
+            identifying=self.identifying | other.identifying,
         )
 
     def in_part(self, text: str) -> bool:
@@ -92,7 +94,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         """
         own = words(text)
         only = own & self.alone
-        return bool(only & self.striking) or (bool(only) and 2 * len(own & self.all) >= len(own))
+        return bool(only & self.identifying) or (bool(only) and 2 * len(own & self.all) >= len(own))
 
 
 class SubjectName:
