@@ -107,7 +107,7 @@ WAYS = (
         "make check",
         "dial tcp 127.0.0.1:5432: connection refused",
         ["docker compose up -d db", "make check"],
-        "-d` first.",
+        "-d db` first.",
     ),
     (
         "npm test",
@@ -421,3 +421,33 @@ def test_what_a_tool_for_files_demands_is_told_where_most_runs_dont_learn_it() -
 def test_a_task_that_every_project_of_its_kind_has_is_no_fact() -> None:
     assert not [cue for cue in observations(a_run(run("npm run build", "ok"))) if "<command" in cue]
     assert [cue for cue in observations(a_run(run("npm run test:rows", "ok"))) if "<command" in cue]
+
+
+def test_what_is_run_first_is_told_with_the_service_that_it_names() -> None:
+    failed = run("bin/test", "Exit code 1\nconnect ECONNREFUSED 127.0.0.1:6379", failed=True)
+    redis = [*failed, *run("docker compose up -d redis", "Started"), *run("bin/test", OK)]
+    said_so = told(a_run(redis), a_run(redis, session="other"))
+    assert any(each.endswith("run `docker compose up -d redis` first.") for each in said_so)
+    file = [*failed, *run("docker compose up -d -f /srv/case/compose.yml", "Started"), *run("bin/test", OK)]
+    shown = told(a_run(file), a_run(file, session="other"))
+    assert not any("/srv/case" in each for each in shown)
+
+
+PROTECTED = "Exit code 1\nremote: error: GH006: Protected branch update failed for refs/heads/main."
+
+
+def pushed(first: str, then: str = "git push origin HEAD:fix/rows", error: str = PROTECTED) -> list[list[Draft]]:
+    return [run(first, error, failed=True), run(then, "* [new branch]")]
+
+
+def test_a_push_that_a_protected_branch_refuses_is_got_over_by_a_branch() -> None:
+    runs = [a_run(*pushed("git push origin main"), session=name) for name in ("one", "other")]
+    seen = next(each for cue, each in observations(*runs).items() if cue.endswith("to:branch"))
+    assert worth_telling(seen)
+    assert seen[0].way_out == "push to a branch of its own and open a pull request"
+    assert seen[0].trigger == Trigger(command="git push", words=("main",))
+    bare = observations(a_run(*pushed("git push")))
+    assert next(each for cue, each in bare.items() if cue.endswith("to:branch"))[0].trigger is None
+    same = observations(a_run(*pushed("git push origin main", "git push origin main")))
+    other = observations(a_run(*pushed("git push origin main", error="Exit code 1\nfatal: no upstream branch")))
+    assert not any(cue.endswith("to:branch") for cue in (*same, *other))

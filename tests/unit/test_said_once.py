@@ -29,6 +29,8 @@ from ireneo.lessons.said_once import is_of_project, reaches_beyond
         "Don't push to the harbour branch, open a request for a berth.",
         "Never squash anything, look at the charts instead.",
         "It makes no sense to commit with a failing build.",
+        "Don't you dare push to the harbour branch",
+        "The overriding directive is to not get in the pilot's way",
         "Ändere die Seekarten niemals von Hand.",
         "Wir verwenden hier Lotsen statt Schlepper.",
     ],
@@ -85,6 +87,10 @@ def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
         "I'd like to avoid using mocks wherever we can.",
         "We should keep the berth forms as plain as possible.",
         "Wir verwenden nur Poetry.",
+        "and write commit msgs in English, not German",
+        "Please keep the comments in plain English.",
+        "HARBOUR.md stays as is, the pilots own it",
+        "LICENSE stays untouched because legal owns it.",
     ],
 )
 def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
@@ -106,6 +112,10 @@ def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
         "I'd like to build the berth list as fast as possible, with as much help as possible.",
         "Note: Using Redis for the berths",
         "The pilot handbook is at ../harbour-docs if you need it.",
+        "The bell stays as is, it looks fine",
+        "HARBOUR.md stays as is.",
+        "should the comments be in English?",
+        "show the error messages in German",
     ],
 )
 def test_a_tool_for_one_thing_is_of_its_task(words: str) -> None:

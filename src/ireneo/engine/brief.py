@@ -69,6 +69,7 @@ from ireneo.memories.serving import (
     telling,
 )
 from ireneo.memories.signature import action_of, action_signature
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction
@@ -202,6 +203,9 @@ async def brief(
         found, said = _candidates(search, cue, asked)
         found = [replace(each, record=_neutralised(each.record)) for each in found]
         lessons = _opening_lessons(search.scope, cue, now) if cue.project else []
+        told = [f" {' '.join(_WORDS.findall(each.text.lower()))} " for each in lessons]
+        found = [each for each in found if not _is_told(each.record.text, told)]
+        said = [each for each in said if not _is_told(each.text, told)]
         return make_brief(pad, found, now, budget, resources.count, lessons, search.standing(cue.goal), said)
 
     made = await resources.store.read(compose)
@@ -214,6 +218,19 @@ async def brief(
         # The brief is valid without the mark; another process may have erased one of the memories since.
         return replace(made, unmarked=str(error))
     return made
+
+
+def _is_told(text: str, lessons: Sequence[str]) -> bool:
+    """Whether a lesson that is shown has the words that somebody is quoted with, but for some at their beginning."""
+    quoted = _QUOTED.search(text)
+    words = _WORDS.findall(quoted[1].lower()) if quoted else []
+    heads = range(min(_LEAD, len(words) - _LEAST_TOLD) + 1)
+    return any(f" {' '.join(words[at:])} " in each for at in heads for each in lessons)
+
+
+_QUOTED = lazy_re(r"“([^“”]{1,400})”")
+_WORDS = lazy_re(r"[\w'’-]+")
+_LEAD, _LEAST_TOLD = 3, 3
 
 
 def _neutralised(record: Record) -> Record:

@@ -120,14 +120,14 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
 
 
 def _last_outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """How the last command ended, or the last check that passed."""
-    failed = _last_run(done)
+    """How the last command ended, if it failed; else the last check."""
+    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
+    failed = _last_run(done) or (check if check is not None and check.failed_itself else None)
     if failed is not None:
         error = error_line(failed.output, _ERROR).rstrip(".")
         yield f"`{clip(failed.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", failed.sources
         return
-    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    if check is not None:
+    if check is not None and not check.failed:
         yield f"`{clip(check.action.subject, _COMMAND)}` passed.", check.sources
 
 

@@ -389,6 +389,8 @@ class SaidOnce(Topic, frozen=True, kw_only=True):
 
     wide: Row = ()  # Anywhere: it holds at any time, or in all of the project
     lasts: Row = ()  # Anywhere: an order from now on, or for every time
+    written_in: Row = ()  # Anywhere: in which language commits and code are written
+    stays: Row = ()  # Anywhere: a file is left as it is, for a reason
     points: Row = ()  # At the beginning of a sentence: its subject was named before it
     narrow: Row = ()  # Anywhere in an order: it is about what is at hand
     purposes: Row = ()  # Anywhere: what follows says what something is for

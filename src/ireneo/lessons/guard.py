@@ -164,8 +164,10 @@ def advice(
     so_far = look_back()
     past = [(each, _CallRead(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
-    # Rules of the user first, then the most specific, then the most often seen.
-    telling.sort(key=lambda each: (not each.ruling, -_particular(each), -each.runs, each.last, each.lesson))
+    # Rules of the user first, then what runs showed, then the most specific, then the most often seen.
+    telling.sort(
+        key=lambda each: (not each.ruling, each.remembered, -_particular(each), -each.runs, each.last, each.lesson)
+    )
     return _told(telling[0]) if telling else None
 
 

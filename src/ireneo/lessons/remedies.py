@@ -137,7 +137,7 @@ def _shown_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     between = run[at + 1 : run.index(again)]
     if any(each.step.action.kind in CHANGES and each.worked for each in between):
         return None
-    otherwise = _written_otherwise(run[:at], failed, again, between)
+    otherwise = _to_a_branch(failed, again) or _written_otherwise(run[:at], failed, again, between)
     return otherwise or _after(run, at, between, again) or _other_program(run, at)
 
 
@@ -417,6 +417,32 @@ def _written_otherwise(
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
 
 
+def _to_a_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
+    """A push to another branch than the protected one that refused it."""
+    if failed.program != "git push" or not again.worked or not _PROTECTED.search(failed.step.output):
+        return None
+    given = [word for word in _words_of(failed) if word in _TRUNKS]
+    if _words_of(again) == _words_of(failed):
+        return None
+    return Remedy(
+        label="to:branch",
+        words="push to a branch of its own and open a pull request",
+        names=("pull request",),
+        wrong=("Protected branch", "protected branch", "protected", "rule"),
+        tries=(failed, again),
+        worked=True,
+        # Which branch is pushed has to be seen in the call.
+        trigger=Trigger(command="git push", words=tuple(given)) if given else None,
+    )
+
+
+_TRUNKS = frozenset("main master trunk develop dev production release".split())
+_PROTECTED = lazy_re(
+    r"protected branch|\bGH(?:00[16]|013)\b|push code to protected|repository rule violations|be made through a pull",
+    re.I,
+)
+
+
 def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
     """The same command with fewer arguments: for the whole project, or not more than it takes."""
     given, then = _given_words(failed), _given_words(again)
@@ -582,7 +608,7 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     name = _acting_name(done) if only else ""
     if not name:
         return None
-    program, version = name.partition(" -")[0], _version(done, name, failed)
+    program, version = name.partition(" -")[0], _version(done, name, failed) or _named_arguments(run[:at], done, name)
     if _FINDING.search(failed.faults[0]) and not _WRITES_CODE.search(name):
         return None
     if program in _names_in(failed) or _stands(run[max(0, at - WITHIN) : at], program, failed.program):
@@ -604,6 +630,23 @@ def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
     asked = failed.step.output
     versions = [word for word in given if _VERSION.fullmatch(word) and names_thing(asked, word.lstrip("v"))]
     return f" {versions[0]}" if len(versions) == 1 else ""
+
+
+def _named_arguments(before: Sequence[TriedCall], done: TriedCall, name: str) -> str:
+    """The few arguments of a command that name what it is to act on: the service that is started, the package.
+
+    Not the paths of the case, nor what the run spoke of before, which is its own.
+    """
+    given = next((step.words for step in shell_steps(done.command_line) if step.name == done.program), ())
+    plain = [word for word in given[1:] if not _FLAG.fullmatch(word) and word not in name.split()]
+    spoken = {word for each in before for word in each.step.command.split()}
+    known = bool(given) and " ".join(given[1 : len(given) - len(plain)]) == " ".join(name.split()[1:])
+    few = 0 < len(plain) <= _MOST_NAMED and all(_NAMED.fullmatch(word) for word in plain)
+    return f" {' '.join(plain)}" if known and few and spoken.isdisjoint(plain) else ""
+
+
+_MOST_NAMED = 2
+_NAMED = lazy_re(r"[A-Za-z@][\w@-]{1,40}")
 
 
 def _entered(failed: TriedCall, again: TriedCall) -> str:

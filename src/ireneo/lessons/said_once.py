@@ -64,6 +64,8 @@ _STAGED = _anywhere(lambda: topic(Forms).staged)
 _OUTRIGHT = _begins(lambda: _words().outright)
 _CHOOSES = _begins(lambda: _words().chooses)
 _ONE_THING = _begins(lambda: _words().one_thing)
+_WRITTEN_IN = _anywhere(lambda: _words().written_in)
+_STAYS = _anywhere(lambda: _words().stays)
 _FOR_ONE = _anywhere(lambda: _words().for_one)
 _NAMES = lazy_re(r"[A-Z][a-z]+")
 
@@ -117,9 +119,10 @@ def _reaches(sentence: str) -> bool:
 
 
 def is_of_project(sentence: str) -> bool:
-    """Whether a sentence is about the project as a whole by its form: its tools, or its manner."""
+    """Whether a sentence is about the project as a whole by its form: its tools, its manner, what is left alone."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
-    return not asked and (bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
+    stands = any(form.search(sentence) for form in (_WRITTEN_IN, _STAYS))
+    return not asked and (stands or bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
 
 
 def chooses_tool(sentence: str) -> bool:
