@@ -214,6 +214,59 @@ def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:
     run(work())
 
 
+@pytest.mark.parametrize(
+    ("check", "output", "undo"),
+    [
+        ("pnpm test", "TypeError: undefined is no function\nTests: 20 failed", "git checkout package.json"),
+        ("docker compose up -d redis && pnpm test", "Tests: 20 failed", "git checkout -- ."),
+        ("pytest -q", "20 failed, 3 passed in 2.1s", "git stash"),
+        ("make test", "make: *** [test] Error 1", "git reset --hard"),
+    ],
+)
+def test_a_failure_that_was_taken_back_has_not_passed(check: str, output: str, undo: str) -> None:
+    async def work() -> None:
+        desk = Desk()
+        await desk.session(
+            [
+                desk.asks("Take the newest release"),
+                *desk.edits("package.json"),
+                *desk.runs(check, output, failed=True),
+                *desk.runs(undo, "Updated 1 path from the index"),
+                desk.says("I could not do it and went back."),
+            ]
+        )
+        await desk.gather()
+        (told,) = [each for each in await desk.all() if each.kind == "episodic"]
+        assert f"`{check}` failed" in told.text
+        assert f"I took the changes back with `{undo}`." in told.text
+        assert "passed" not in told.text.replace(output, "")
+        assert "I changed" not in told.text
+
+    run(work())
+
+
+def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_what_was_put_aside_for_a_while() -> None:
+    async def work() -> None:
+        desk = Desk()
+        await desk.session(
+            [
+                desk.asks("Find out whether the fault is old"),
+                *desk.edits("clock.py"),
+                *desk.runs("git stash", "Saved working directory"),
+                *desk.runs("git stash pop", "Dropped refs/stash@{0}"),
+                *desk.runs("make build | tee log", "clock.c:3:4: error: expected ';'"),
+                *desk.runs("echo done", "done"),
+                desk.says("It is old."),
+            ]
+        )
+        await desk.gather()
+        (told,) = [each for each in await desk.all() if each.kind == "episodic"]
+        assert "passed" not in told.text
+        assert "took the changes back" not in told.text
+
+    run(work())
+
+
 def test_what_branches_share_is_remembered_once() -> None:
     async def work() -> None:
         desk = Desk()

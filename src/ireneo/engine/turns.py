@@ -8,14 +8,15 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.log.calls import known_failed
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.outcomes import dead_ends, said_in_refusal
-from ireneo.summaries.statements import asks, prose, prose_worth
+from ireneo.summaries.outcomes import dead_ends, puts_there_again, said_in_refusal, takes_back, thrown_away
+from ireneo.summaries.statements import asks, errors, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 
@@ -75,7 +76,7 @@ def _episode(
     opening, last = turn.messages[0], turn.messages[-1]
     asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_last_outcome(done), *_closing(spoken)]
+    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_outcome(done), *_closing(spoken)]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_CHARACTERS - len(text) - 1
@@ -85,7 +86,8 @@ def _episode(
             part = clip(part, room)
         text = f"{text} {part}".strip()
         sources += shown
-    failed = given_up or _last_run(done) is not None
+    told = _last_told(done)
+    failed = given_up or (told is not None and told.failed_itself)
     changed = any(step.action.kind in CHANGES for step in done)
     at = _last_time(turn.messages)
     messages = tuple(dict.fromkeys((*sources, last.id)))
@@ -106,11 +108,13 @@ def _call_name(step: Step) -> str:
 
 
 def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """Which files were changed, relative to the directory."""
+    """Which files were changed for good, relative to the directory."""
     made: dict[str, Step] = {}
-    for step in done:
+    for place, step in enumerate(done):
         if step.action.kind in CHANGES and not step.action.shell and step.result is not None and not step.failed:
             made[step.action.subject] = step
+        for path in thrown_away(done, place):
+            made.pop(path, None)
     if made:
         root = f"{directory.rstrip('/')}/" if directory else ""
         named = [f"`{clip(path.removeprefix(root), _COMMAND)}`" for path in list(made)[-_FILES:]]
@@ -119,22 +123,44 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
         yield f"I changed {', '.join(named)}{more}.", tuple(sources)
 
 
-def _last_outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """How the last command ended, if it failed; else the last check."""
-    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    failed = _last_run(done) or (check if check is not None and check.failed_itself else None)
-    if failed is not None:
-        error = error_line(failed.output, _ERROR).rstrip(".")
-        yield f"`{clip(failed.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", failed.sources
-        return
-    if check is not None and not check.failed:
-        yield f"`{clip(check.action.subject, _COMMAND)}` passed.", check.sources
+def _outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """How the last command ended, if it failed, or else the last check; and whether the changes were taken back since.
+
+    What is passed on as passed is what nothing contradicts: neither its status nor its output.
+    """
+    told = _last_told(done)
+    if told is not None and told.failed_itself:
+        error = error_line(told.output, _ERROR).rstrip(".")
+        yield f"`{clip(told.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", told.sources
+    elif told is not None and _passed(told):
+        yield f"`{clip(told.action.subject, _COMMAND)}` passed.", told.sources
+    back = _taken_back(done)
+    if back is not None:
+        yield f"I took the changes back with `{clip(back.action.subject, _COMMAND)}`.", back.sources
 
 
-def _last_run(done: Sequence[Step]) -> Step | None:
-    """The last command, if it failed."""
+def _last_told(done: Sequence[Step]) -> Step | None:
+    """The last command, if it failed; otherwise the last check that ended by itself."""
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
-    return ran if ran is not None and ran.failed_itself else None
+    if ran is not None and ran.failed_itself:
+        return ran
+    checks = (step for step in reversed(done) if step.action.kind == "check" and step.result is not None)
+    return next((step for step in checks if step.failed_itself or not step.failed), None)
+
+
+def _passed(check: Step) -> bool:
+    failed = known_failed(check.result, check.call) if check.result is not None else None
+    return failed is False or (failed is None and not errors(check.answered))
+
+
+def _taken_back(done: Sequence[Step]) -> Step | None:
+    """The last step that took changes back, if nothing was changed or tried since."""
+    for step in reversed(done):
+        if takes_back(step):
+            return step
+        if step.action.kind in (*CHANGES, "check") or puts_there_again(step):
+            return None
+    return None
 
 
 def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:

@@ -48,6 +48,7 @@ _UNDO = lazy_re(
 )
 _ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (?:-- )?\.(?:\s|$))")
 """Takes back all changes."""
+_UNSTASH = lazy_re(r"\bgit stash (?:pop|apply)\b")
 _HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
 _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _COMMANDS = frozenset({"run", "check", "save"})
@@ -195,14 +196,31 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     step = steps[place]
     if step.failed or step.action.kind in CHANGES:
         return []
-    # Quoted text and here-documents are not executed.
-    given = _HERE_DOCUMENT.sub("", step.command)
-    done = _QUOTED.sub("''", given)
+    given, done = _executed(step)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed(steps[:place])
     lost = [path for path in before if path.rsplit("/", 1)[-1] in given]
     return lost or (before if _ALL.search(done) else [])
+
+
+def takes_back(step: Step) -> bool:
+    """Whether the step reverts changes by version control, and doesn't put them there again itself."""
+    if step.result is None or step.failed or not step.action.shell:
+        return False
+    done = _executed(step)[1]
+    return bool(_UNDO.search(done)) and not puts_there_again(step)
+
+
+def puts_there_again(step: Step) -> bool:
+    """Whether the step brings back what was put aside."""
+    return bool(_UNSTASH.search(_executed(step)[1]))
+
+
+def _executed(step: Step) -> tuple[str, str]:
+    """A step's command without here-documents, and without quoted text either: what is not executed."""
+    given = _HERE_DOCUMENT.sub("", step.command)
+    return given, _QUOTED.sub("''", given)
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
