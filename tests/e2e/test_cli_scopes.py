@@ -45,6 +45,25 @@ def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Pa
     assert "leave them out" in run("context", "two", "--budget", "900", "--format", "openai", db=db, ends=2).stderr
 
 
+def test_memories_and_histories_show_what_stands_after_a_rewind(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with ireneo.sync.open(db, durability="normal") as memory:
+        session = memory.session("talk")
+        answer = {"role": "assistant", "content": "Ok."}
+        first = session.append([{"role": "user", "content": "I live in Porto."}, answer])
+        session.append([{"role": "user", "content": "I moved to Madrid."}, answer])
+        memory.work(until_idle=True)
+        session.rewind(first.ids[-1])
+    for asked in (("memories", "-a"), ("memories", "-a", "--state", "any"), ("history", "user", "-a")):
+        shown = run(*asked, db=db).stdout
+        assert "Porto" in shown
+        assert "Madrid" not in shown
+        assert "Madrid" in run(*asked, "--undone", db=db).stdout
+    going = run("forget", "--subject", "user", "--preview", db=db).stdout.splitlines()
+    assert [line.endswith("(a rewind left it behind)") for line in going if "Madrid" in line] == [True, True]
+    assert not any(line.endswith("(a rewind left it behind)") for line in going if "Porto" in line)
+
+
 def test_a_named_session_is_searched_wherever_the_command_runs_and_an_unknown_project_names_the_others(
     tmp_path: Path,
 ) -> None:

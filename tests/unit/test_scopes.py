@@ -35,6 +35,10 @@ def said(text: str, *, author: str | None = None, present: tuple[str, ...] | Non
     return Draft(role="user", parts=(Text(text=text, author=author, present=present),))
 
 
+def answered(text: str) -> Draft:
+    return Draft(role="assistant", parts=(Text(text=text),))
+
+
 def work(task: str, command: str, output: str, answer: str, *, cwd: str = "", failed: bool = False) -> list[Draft]:
     """A turn of an agent's work, as its log tells it: where it was done stands in what the log wrote besides."""
     record = Native(format="claude-code", payload={"cwd": cwd}) if cwd else None
@@ -181,6 +185,48 @@ async def test_a_fact_that_only_an_undone_word_replaced_holds(store: str) -> Non
         await session.rewind(first)
         facts = await memory.recall("Where does Anna live?", kind="semantic")
         assert [(each.text, each.state) for each in facts] == [("Anna lives in Porto.", "active")]
+
+
+@every_store
+@waited
+async def test_every_face_says_the_same_after_a_rewind(store: str) -> None:
+    """Lists, histories, recall and briefs show what stands, and an erasure what of it is left behind only."""
+    async with opened(store) as (_, memory):
+        session = await memory.session("talk")
+        first = (await session.append([said("I live in Porto with my dog Rex."), answered("Nice.")])).ids
+        later = (await session.append([said("I moved to Madrid. Rex died."), answered("I am sorry.")])).ids
+        await memory.work(until_idle=True)
+
+        async def shown(**asked: bool) -> dict[str, set[str]]:
+            found = await memory.recall(
+                "Where does the user live with the dog Rex?", limit=50, kind="semantic", **asked
+            )
+            return {
+                "recall": {each.text for each in found if each.state == "active"},
+                "memories": {each.text for each in await memory.memories(kind="semantic", **asked)},
+                "history": {
+                    each.record.text for each in await memory.history("user", **asked) if each.record.state == "active"
+                },
+            }
+
+        before = await shown()
+        assert "The user moved to Madrid." in before["memories"]
+        await session.rewind(first[-1])
+        for _ in range(2):
+            stands = await shown()
+            home, dog = "The user lives in Porto with their dog Rex.", "The user's dog is called Rex."
+            assert [name for name, texts in stands.items() if not {home, dog} <= texts] == []
+            assert not any("Madrid" in text or "died" in text for texts in stands.values() for text in texts)
+            everything = await memory.memories(state="any")
+            assert {each.state for each in everything} == {"active"}
+            assert not any("Madrid" in each.text or "died" in each.text for each in everything)
+            await memory.work(until_idle=True)
+        assert (await shown(undone=True))["memories"] == before["memories"]
+        going = (await memory.forget(subject="Rex", preview=True)).going
+        assert {each.undone for each in going if "Madrid" in each.text or "died" in each.text} == {True}
+        assert {each.undone for each in going if "Porto" in each.text or "called" in each.text} == {False}
+        await session.rewind(later[-1])
+        assert await shown() == before
 
 
 @every_store

@@ -73,6 +73,8 @@ class ListQuery(Struct, frozen=True, kw_only=True):
     label: str | None = None
     state: ListedState | None = None
     text: str = ""
+    undone: bool = False
+    """Also what rests only on messages that a rewind left behind, and everything as if they still counted."""
     limit: int = PAGE
     after: str = ""
 
@@ -106,7 +108,7 @@ async def list_memories(resources: Resources, space: str, asked: ListQuery) -> M
 
 
 def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
-    limits = ScopeLimits(project=project_asked(asked.project), undone=asked.project is None)
+    limits = ScopeLimits(project=project_asked(asked.project), undone=asked.undone)
     scope = Scope(tx, space, limits)
     opened = open_projects(tx, space, limits.project)
     wanted = MemoryFilter(
@@ -118,8 +120,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
     found: list[Record] = []
     while len(found) <= asked.limit:
         read = _labelled(tx, space, asked.label, wanted) if asked.label else tx.memories.list(space, wanted, READ)
-        seen = read if limits.project is None else scope.visible(read)
-        found += [each for each in seen if asked.wants(each)]
+        found += [each for each in scope.visible(read) if asked.wants(each)]
         if asked.label or len(read) < READ:
             break
         wanted = replace(wanted, after=(read[-1].at, read[-1].id))

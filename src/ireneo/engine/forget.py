@@ -31,6 +31,7 @@ from ireneo.engine.erasure import (
 )
 from ireneo.engine.named import memory_named, only_match, shortest_ids
 from ireneo.engine.resources import Resources
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.engine.tree import all_annotations, all_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.files import topic
@@ -208,6 +209,8 @@ class GoingText(Struct, frozen=True, kw_only=True):
     text: str
     apart: bool = False
     """Whether these words don't name the subject that is forgotten."""
+    undone: bool = False
+    """Whether a rewind left it behind, so that nothing shows it any more."""
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
@@ -248,23 +251,23 @@ async def forget(
     what, name = _only(given, space)
     now = resources.clock.now()
 
-    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts, tuple[MayAlso, ...]]:
+    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts, tuple[MayAlso, ...], tuple[GoingText, ...]]:
         plan, candidates = _plan(tx, space, what, name, also)
         counted = _counted(tx, space, plan)
         if preview:
-            return plan, counted, candidates
+            return plan, counted, candidates, tuple(_going(tx, space, plan, name if what == "subject" else ""))
         before = _documents(tx, space)
         if not plan.is_empty:
             carry_out(tx, space, plan)
             settle_left(tx, space, plan.memories, plan.lessened)
-        return plan, replace(counted, documents=before - _documents(tx, space)), candidates
+        return plan, replace(counted, documents=before - _documents(tx, space)), candidates, ()
 
     if preview:
-        plan, counted, candidates = await resources.store.read(erase)
+        plan, counted, candidates, going = await resources.store.read(erase)
         complete, notes = False, (*plan.notes, STAYS)
     else:
         try:
-            plan, counted, candidates = await resources.store.write(erase)
+            plan, counted, candidates, going = await resources.store.write(erase)
         except NotFound:
             # An earlier call may have erased it and been killed before the scrub.
             await resources.store.scrub()
@@ -279,19 +282,21 @@ async def forget(
         complete=complete,
         also=candidates,
         note=" ".join(filter(None, notes)),
-        going=tuple(_going(plan, name if what == "subject" else "")) if preview else (),
+        going=going,
     )
 
 
-def _going(plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
+def _going(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
     """The texts of the messages and memories that go; no text names a role, such as the user."""
     named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
+    said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
+    shown = tx.log.on_branch(space, [(session, [each.id]) for session, each in said]) if said else ()
     found = [
-        GoingText(id=each.id, session=part.key.session, text=each.draft.text)
-        for part in plan.sessions
-        for each in part.messages
+        GoingText(id=each.id, session=session, text=each.draft.text, undone=not stands)
+        for (session, each), stands in zip(said, shown, strict=True)
     ]
-    found += [GoingText(id=each.id, session="", text=each.text) for each in plan.memories]
+    seen = zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True)
+    found += [GoingText(id=each.id, session="", text=each.text, undone=stands is None) for each, stands in seen]
     for each in found:
         yield replace(each, apart=named is not None and not named.is_in([each.text]))
 

@@ -500,17 +500,27 @@ class Memory:
         label: str | None = None,
         state: ListedState | None = None,
         text: str = "",
+        undone: bool = False,
         limit: int = PAGE,
         after: str = "",
     ) -> MemoryPage:
         """Return a page of the memories that match every filter, the newest first.
 
         By default these are the active and the disputed ones; `state` may also be ``"any"`` or ``"archived"``. With
-        `project` only what may be seen from that project is listed; `text` must occur word for word. Pass the page's
-        `after` to get the next page; writes between the two calls neither repeat nor hide a memory.
+        `project` only what may be seen from that project is listed; `text` must occur word for word. What a rewind
+        left behind is listed with `undone` alone. Pass the page's `after` to get the next page; writes between the two
+        calls neither repeat nor hide a memory.
         """
         asked = ListQuery(
-            kind=kind, subject=subject, project=project, label=label, state=state, text=text, limit=limit, after=after
+            kind=kind,
+            subject=subject,
+            project=project,
+            label=label,
+            state=state,
+            text=text,
+            undone=undone,
+            limit=limit,
+            after=after,
         )
         return await list_memories(self._resources, self.space, asked)
 
@@ -577,16 +587,17 @@ class Memory:
         at: datetime | None = None,
         believed_at: datetime | None = None,
         project: str | None = None,
+        undone: bool = False,
     ) -> Sequence[Fact]:
         """Return the facts about a subject (or one attribute) over time, including superseded and disputed ones.
 
         With `at` only what was true then; with `believed_at` as it was known then; with `project` what was stated there
-        or is marked as general.
+        or is marked as general; with `undone` also what a rewind left behind.
         """
         here = project_asked(project)
         await place_all(self._store, self.space, here)
         return await self._store.read(
-            history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here
+            history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here, undone=undone
         )
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:

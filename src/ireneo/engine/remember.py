@@ -452,6 +452,7 @@ def history(
     at: datetime | None = None,
     believed_at: datetime | None = None,
     project: str | None = None,
+    undone: bool = False,
 ) -> list[Fact]:
     """The facts about a subject, slot by slot, each by when it began (see `Memory.history`)."""
     if not subject.strip():
@@ -462,8 +463,8 @@ def history(
         records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
     else:
         records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
-    if project is not None:
-        records = Scope(tx, space, ScopeLimits(project=project, undone=True)).with_visible_evidence(records)
+    if project is not None or not undone:
+        records = Scope(tx, space, ScopeLimits(project=project, undone=undone)).with_visible_evidence(records)
     by_key: dict[str, list[Record]] = {}
     for each in records:
         by_key.setdefault(each.key, []).append(each)

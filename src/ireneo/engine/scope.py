@@ -267,7 +267,9 @@ class Scope:
             # What holds of a lesson follows from all runs that showed it.
             return without_words_of_others(record, self._open)
         retracted = self._limits.viewpoint and any(map(_is_retraction, record.evidence))
-        if all(verdicts) and is_standing and record.state != "disputed" and not retracted:
+        # What is retired may have given way, within no time, to something that is not seen.
+        doubtful = record.state in ("disputed", "retired")
+        if all(verdicts) and is_standing and not doubtful and not retracted:
             return record
         return self._settled(record)
 

@@ -313,6 +313,7 @@ def history(
     attribute: Attribute = None,
     at: At = None,
     believed: Believed = None,
+    undone: Undone = False,
     *,
     scoped: Scoped,
     stored: Stored,
@@ -325,7 +326,7 @@ def history(
 
     held, known = day_end(at), day_end(believed)
     with open_existing(stored) as memory:
-        facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
+        facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name, undone=undone)
         hint = "" if facts else scoped.hint(memory)
         naming = "" if facts else _naming(memory, subject, scoped)
         own = not facts and _is_own_name(memory, subject, scoped)
@@ -423,6 +424,7 @@ class MemoryChoice(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     text: Annotated[str, option("--text", "WORDS", "Only those with these words in them.")] = ""
+    undone: Undone = False
     limit: Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)] = 50
     after: Annotated[str, option("--after", "PLACE", "The next page, as the last one names it.")] = ""
 
@@ -442,6 +444,7 @@ def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
             label=choice.label,
             state=cast("ListedState | None", choice.state),
             text=choice.text,
+            undone=choice.undone,
             limit=choice.limit,
             after=choice.after,
         )

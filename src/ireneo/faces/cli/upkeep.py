@@ -281,6 +281,7 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
         echo("This goes:")
     for each in receipt.going[:MOST_SHOWN]:
         apart = f" (doesn't name {one_line(name)})" if each.apart else ""
+        apart += " (a rewind left it behind)" if each.undone else ""
         echo(f"  {short(each.id)}  “{cut(one_line(each.text), WIDEST)}”{apart}")
     if len(receipt.going) > MOST_SHOWN:
         echo(f"  … and {len(receipt.going) - MOST_SHOWN:,} more")
