@@ -64,7 +64,7 @@ def take(commit: str, folder: str) -> None:
 async def check(url: str, folder: str, capabilities: list[str]) -> dict[str, object]:
     """What the checks of the earlier code come to, while a worker of this one is at the same database."""
     async with ireneo.open(url, space="beside") as memory:
-        working = asyncio.create_task(memory.work())
+        working = asyncio.create_task(memory.work(until_idle=False))
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", EARLIER, url, *capabilities),
             cwd=folder,

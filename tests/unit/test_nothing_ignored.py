@@ -69,3 +69,24 @@ async def test_a_session_that_is_not_there_is_none_to_learn_from() -> None:
     async with housed("in memory") as house:
         with pytest.raises(SessionNotFound):
             await learned(await house.memory(), ["never made"])
+
+
+@waited
+async def test_a_misspelt_branch_takes_no_messages() -> None:
+    async with housed("in memory") as house:
+        memory = await house.memory()
+        begun = await memory.session("draft", branch="second try")
+        session = await memory.session("talk")
+        await session.append("Where is the ledger?")
+        await session.fork("aside")
+        for name in ("asside", "Main", ""):
+            with pytest.raises(SessionNotFound, match=f"Session talk has no branch {name!r}; it has: aside, main."):
+                await memory.session("talk", branch=name)
+        await (await memory.session("talk", branch="aside")).append("Who keeps it?")
+        assert {name: head.position for name, head in (await session.branches()).items() if head} == {
+            "main": 0,
+            "aside": 1,
+        }
+        await begun.append("A session that is not stored may begin on any branch.")
+        assert list(await begun.branches()) == ["second try"]
+        assert (await memory.session("draft")).branch == "main"

@@ -337,10 +337,10 @@ def test_who_works_on_waits_until_a_talk_has_paused() -> None:
         session = await desk.memory.session("talk")
         await session.append([Draft(role="user", parts=(Text(text="I live in Porto."),), at=at)])
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(desk.memory.work(), 0.3)
+            await asyncio.wait_for(desk.memory.work(until_idle=False), 0.3)
         assert desk.model.prompts == []
         desk.clock.move(timedelta(minutes=6))
-        working = asyncio.create_task(desk.memory.work())
+        working = asyncio.create_task(desk.memory.work(until_idle=False))
         async with asyncio.timeout(60):
             while not desk.model.prompts:
                 await asyncio.sleep(0.01)

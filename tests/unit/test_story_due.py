@@ -151,7 +151,7 @@ def test_work_goes_on_after_the_clock_was_set_back() -> None:
                 desk.model.mood = "fine"
                 desk.clock.move(timedelta(days=-3))
 
-        working = asyncio.create_task(desk.memory.work(preset=TINY_STORY, on_progress=tell))
+        working = asyncio.create_task(desk.memory.work(until_idle=False, preset=TINY_STORY, on_progress=tell))
         async with asyncio.timeout(15):
             # Nothing is due before the summaries are there for which it fails.
             while "failed" not in seen or await session.due(0, preset=TINY_STORY):

@@ -199,6 +199,20 @@ def test_on_its_own_loop_a_verb_says_what_to_do() -> None:
             memory.embed()
 
 
+def test_work_ends_once_nothing_is_due_unless_it_is_to_wait_for_more() -> None:
+    with ireneo.sync.open(":memory:") as memory:
+        memory.session("monday").append("I live in Porto.")
+        assert memory.work().memories == 1
+        assert memory.work().is_empty
+
+    async def waits() -> None:
+        async with ireneo.open(":memory:") as memory:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(memory.work(until_idle=False), 0.5)
+
+    asyncio.run(waits())
+
+
 SCRIPT = """
     import os, signal, threading, time
     import ireneo.sync
@@ -209,7 +223,7 @@ SCRIPT = """
     memory.session("monday").append("hello")
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
-        memory.work()
+        memory.work(until_idle=False)
     except KeyboardInterrupt:
         print("interrupted", memory.session("monday").append("and on").new)
 """

@@ -76,7 +76,6 @@ class ListQuery(Struct, frozen=True, kw_only=True):
     undone: bool = False
     """Also what rests only on messages that a rewind left behind, and everything as if they still counted."""
     limit: int = PAGE
-    after: str = ""
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KIND_NAMES:
@@ -101,13 +100,13 @@ class ListQuery(Struct, frozen=True, kw_only=True):
         )
 
 
-async def list_memories(resources: Resources, space: str, asked: ListQuery) -> MemoryPage:
-    """The memories that match, the newest first, one page at a time."""
+async def list_memories(resources: Resources, space: str, asked: ListQuery, after: str = "") -> MemoryPage:
+    """The memories that match, the newest first, one page at a time: the one behind the cursor `after`."""
     await place_all(resources.store, space, asked.project)
-    return await resources.store.read(_page, space, asked)
+    return await resources.store.read(_page, space, asked, after)
 
 
-def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
+def _page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPage:
     limits = ScopeLimits(project=project_asked(asked.project), undone=asked.undone)
     scope = Scope(tx, space, limits)
     opened = open_projects(tx, space, limits.project)
@@ -115,7 +114,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
         kind=asked.kind,
         subject=asked.subject,
         projects=None if opened is None else tuple(sorted(opened)),
-        after=_parse_cursor(asked.after) if asked.after else None,
+        after=_parse_cursor(after) if after else None,
     )
     found: list[Record] = []
     while len(found) <= asked.limit:

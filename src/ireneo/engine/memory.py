@@ -66,13 +66,13 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, check_project, place_all, place_unplaced, project_asked, stated_project
+from ireneo.engine.scope import RecallQuery, place_all, place_unplaced, project_asked, stated_project
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets
-from ireneo.engine.session import Session
+from ireneo.engine.session import Session, session_at
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
-from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
+from ireneo.errors import BadInput, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
@@ -124,20 +124,11 @@ class Memory:
         Its contexts show the scratchpad of `task`, by default the task of the same name. `project` is the project that
         the session works on: a name, or a directory in it. An imported log states its own.
 
-        Raises BadInput for an empty id and if the session belongs to another project, and with `must_exist`
-        SessionNotFound if it or the branch was not created yet.
+        Raises BadInput for an empty id and if the session belongs to another project, and SessionNotFound for a branch
+        that a stored session doesn't have (`Session.fork` makes one), and with `must_exist` for a session not stored.
         """
-        named = stated_project(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
-        info = await self._store.read(lambda tx: tx.sessions.get(key))
-        if info is None and must_exist:
-            raise SessionNotFound.named(id, self.space)
-        if named and info is not None:
-            check_project(id, info.project, named)
-        session = Session(self._resources, key, branch, info.source if info else None, task, named)
-        if must_exist:
-            await session.check()
-        return session
+        return await session_at(self._resources, key, branch, must_exist, task, project)
 
     async def sessions(self) -> Sequence[SessionInfo]:
         """Return every session of the space, the most recently appended first."""
@@ -310,7 +301,7 @@ class Memory:
     async def work(
         self,
         *,
-        until_idle: bool = False,
+        until_idle: bool = True,
         preset: str | Policy | None = None,
         lease_seconds: float = LEASE_SECONDS,
         leases: bool = True,
@@ -323,8 +314,8 @@ class Memory:
         remember the facts that users state, and the episodes and failures of turns; to reflect once there is enough
         that is new; to archive what fades; and to compute missing vectors.
 
-        It runs until it is cancelled or, with `until_idle`, until nothing is due. `preset` replaces the sessions' own
-        presets. `on_progress` receives each piece of work that was done.
+        It ends once nothing is due; with ``until_idle=False`` it waits for more, and runs until it is cancelled.
+        `preset` replaces the sessions' own presets. `on_progress` receives each piece of work that was done.
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
@@ -507,22 +498,13 @@ class Memory:
         """Return a page of the memories that match every filter, the newest first.
 
         By default these are the active and the disputed ones; `state` may also be ``"any"`` or ``"archived"``. With
-        `project` only what may be seen from that project is listed; `text` must occur word for word. What a rewind
-        left behind is listed with `undone` alone. Pass the page's `after` to get the next page; writes between the two
-        calls neither repeat nor hide a memory.
+        `project` only what may be seen from there is listed, with `undone` also what a rewind left behind; `text` must
+        occur word for word. A page's `after` gives the next one; writes in between neither repeat nor hide a memory.
         """
         asked = ListQuery(
-            kind=kind,
-            subject=subject,
-            project=project,
-            label=label,
-            state=state,
-            text=text,
-            undone=undone,
-            limit=limit,
-            after=after,
+            kind=kind, subject=subject, project=project, label=label, state=state, text=text, undone=undone, limit=limit
         )
-        return await list_memories(self._resources, self.space, asked)
+        return await list_memories(self._resources, self.space, asked, after)
 
     async def update(
         self,

@@ -29,7 +29,17 @@ from ireneo.engine.named import memory_named
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, all_names, character_asked, is_open, open_projects, project_asked
+from ireneo.engine.scope import (
+    Scope,
+    ScopeLimits,
+    all_names,
+    character_asked,
+    check_project,
+    is_open,
+    open_projects,
+    project_asked,
+    stated_project,
+)
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import ANSWERS, FAILURES_IN_A_ROW, SummaryWork, TextWriter, WorkResult
 from ireneo.errors import BadInput, SessionNotFound
@@ -37,7 +47,7 @@ from ireneo.formats.chat.format import DEFAULT_FORMAT, FormatName, ThinkingRule,
 from ireneo.language.topics import Voice
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Head, Message, MessageId
-from ireneo.log.tree import Annotation, SessionKey
+from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
@@ -552,3 +562,23 @@ class Session:
         if not notes.is_empty:
             await diaries.write_entry(self._store, self.key, self.branch, notes, cleaning)
         return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)
+
+
+async def session_at(
+    resources: Resources, key: SessionKey, branch: str, must_exist: bool, task: str, project: str
+) -> Session:
+    """The session `key` on `branch`, as `Memory.session` promises it.
+
+    A session that is not stored yet may begin on any branch. A stored one has those that were made of it: whoever
+    misspells one would append to a conversation that begins anew, and lose it.
+    """
+    named = stated_project(project)
+    info = await resources.store.read(lambda tx: tx.sessions.get(key))
+    if info is None and must_exist:
+        raise SessionNotFound.named(key.session, key.space)
+    if named and info is not None:
+        check_project(key.session, info.project, named)
+    session = Session(resources, key, branch, info.source if info else None, task, named)
+    if must_exist or (info is not None and branch != MAIN and await session.branches()):
+        await session.check()
+    return session

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.progress import progress_of
 
 import ireneo
-from ireneo import Context, Draft, Memory, Message, chat_format, log_format
+from ireneo import Context, Draft, Memory, Message, Session, chat_format, log_format
 from ireneo.engine.append import Appended
 from ireneo.formats.chat.format import Payload
 from ireneo.log.message import BLOCK_TAGS, chain
@@ -115,8 +115,7 @@ def test_two_processes_at_once_store_what_they_share_once(
     own = [Teller(f"own{number}").tell(["ask", *tail]) for number, tail in enumerate(tails)]
     lines = transcript("openai", Teller("log").tell(["ask", *steps]))
 
-    async def one(memory: Memory, branch: str, drafts: list[Draft]) -> Context:
-        session = await memory.session("both", branch=branch)
+    async def one(memory: Memory, session: Session, drafts: list[Draft]) -> Context:
         await session.append(shared, after=ROOT)
         await look.at(session)
         await session.append([*shared, *drafts], after=ROOT)
@@ -125,7 +124,9 @@ def test_two_processes_at_once_store_what_they_share_once(
 
     async def work(house: House) -> None:
         memories = [await house.memory(), await house.memory()]
-        await asyncio.gather(*(one(*each) for each in zip(memories, ("main", "try"), own, strict=True)))
+        # Before the first append a session has no branches, and may begin on any.
+        sessions = [await each.session("both", branch=on) for each, on in zip(memories, ("main", "try"), strict=True)]
+        await asyncio.gather(*(one(*each) for each in zip(memories, sessions, own, strict=True)))
         counts = {info.key.session: info.messages for info in await memories[0].sessions()}
         assert counts["both"] == len(shared) + sum(map(len, own))
         for branch, drafts in zip(("main", "try"), own, strict=True):
