@@ -54,7 +54,7 @@ pads = st.none() | st.builds(
 )
 
 
-@calm(80)
+@calm(52)
 @given(pad=pads, listed=st.lists(found(), max_size=8), budget=st.integers(LEAST_BUDGET, 3_000), count=counts)
 def test_a_brief_is_never_over_its_budget(
     pad: Pad | None, listed: list[BriefCandidate], budget: int, count: object
@@ -73,7 +73,7 @@ def test_a_brief_is_never_over_its_budget(
         place = brief.markdown.index(f" [{short(line.id)}]", place) + 1
 
 
-@calm(40)
+@calm(26)
 @given(pad=pads.filter(bool), room=st.integers(1, 400), count=counts)
 def test_a_scratchpad_is_never_over_its_room(pad: Pad, room: int, count: object) -> None:
     assert callable(count)
@@ -82,7 +82,7 @@ def test_a_scratchpad_is_never_over_its_room(pad: Pad, room: int, count: object)
     assert not text or is_recalled(text)
 
 
-@calm(30)
+@calm(20)
 @given(listed=st.lists(found(), min_size=1, max_size=8), budget=st.integers(300, 2_000), data=st.data())
 def test_the_order_in_which_memories_are_found_makes_no_difference(
     listed: list[BriefCandidate], budget: int, data: st.DataObject
@@ -93,7 +93,7 @@ def test_the_order_in_which_memories_are_found_makes_no_difference(
     assert make_brief(None, other, NOW, budget, count) == make_brief(None, by_id, NOW, budget, count)
 
 
-@calm(30)
+@calm(20)
 @given(pad=pads, listed=st.lists(found(), min_size=1, max_size=8), count=counts)
 def test_with_room_for_all_of_it_nothing_in_a_brief_is_cut(
     pad: Pad | None, listed: list[BriefCandidate], count: object

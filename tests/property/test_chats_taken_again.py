@@ -51,7 +51,7 @@ async def told(memory: Memory, branch: str = "main") -> list[str]:
     return [message.text for message in await (await memory.session("inn", branch=branch)).messages()]
 
 
-@calm(16)
+@calm(10)
 @given(changes=changes, named=st.booleans())
 def test_a_chat_stands_as_it_is_and_nothing_is_lost(changes: Sequence[tuple[str, int, str]], named: bool) -> None:
     async def work() -> None:

@@ -98,7 +98,7 @@ runs = st.lists(turns | made, max_size=14).map(drafts_of)
 counts: list[Callable[[str], int]] = [quarters, len, lambda text: len(text.split())]
 
 
-@calm(40)
+@calm(26)
 @given(drafts=runs, weight=st.sampled_from([1, 5_000, 2_000_000]), count=st.sampled_from(counts))
 def test_a_diary_is_grounded_harmless_and_small(drafts: list[Draft], weight: int, count: Callable[[str], int]) -> None:
     run = material(drafts)
@@ -120,7 +120,7 @@ def test_a_diary_is_grounded_harmless_and_small(drafts: list[Draft], weight: int
     assert entries == write_diary(run, read_tasks(run), count)
 
 
-@calm(50)
+@calm(34)
 @given(drafts=runs)
 def test_tasks_hold_every_call_once_and_cost_what_the_run_cost(drafts: list[Draft]) -> None:
     run = material(drafts)
@@ -137,7 +137,7 @@ def test_tasks_hold_every_call_once_and_cost_what_the_run_cost(drafts: list[Draf
                 assert attempt.step.failed_itself
 
 
-@calm(50)
+@calm(34)
 @given(directory=odd, folder=odd, session=odd)
 def test_a_project_is_a_name_or_nothing(directory: str, folder: str, session: str) -> None:
     found = project_of(directory=directory, folder=folder, session=session)

@@ -17,8 +17,8 @@ import ireneo
 from ireneo import CODING, Policy
 from ireneo.testing.scripted import ScriptedLLM
 
-SESSIONS = times(42)
-"""Each model with each policy, twice."""
+SESSIONS = times(21)
+"""Each model with each policy."""
 PARTS = 2
 NARROW = 450
 ROOMY = (900, 1_200, 1_600)

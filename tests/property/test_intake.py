@@ -54,7 +54,7 @@ def evidence(tx: Transaction) -> list[tuple[str, tuple[str, ...]]]:
     return sorted((each.text, piece.messages) for each in found for piece in each.evidence)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, towns=st.lists(st.sampled_from(TOWNS), min_size=1, max_size=4), data=st.data())
 def test_a_reader_that_is_broken_off_anywhere_has_read_all_or_nothing(
     store: str, towns: list[str], data: st.DataObject
@@ -105,7 +105,7 @@ def test_readers_that_race_remember_what_one_does(store: str) -> None:
     live_in(store, work)
 
 
-@calm(8)
+@calm(5)
 @given(store=stores, cuts=st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=4))
 def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
     store: str, cuts: list[tuple[int, bool]]
@@ -163,7 +163,7 @@ def _slot(part: StatedPart) -> tuple[str, str, bool]:
 
 
 @every_store
-@calm(8)
+@calm(5)
 @given(said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4))
 def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[str]) -> None:
     async def work(house: House) -> None:

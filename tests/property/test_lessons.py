@@ -49,7 +49,7 @@ def learned(observations: list[Observation], there: dict[MemoryId, Record]) -> d
     return out
 
 
-@calm(60)
+@calm(40)
 @given(drafts=runs | known_runs)
 def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[Draft]) -> None:
     made = a_run(drafts)
@@ -71,7 +71,7 @@ def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[D
             assert not instruction_like(said)
 
 
-@calm(25)
+@calm(16)
 @given(told=many, turned=st.booleans())
 def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[list[Draft], str]], turned: bool) -> None:
     ran = [a_run(drafts, session=f"s{at}", project=project, days=at) for at, (drafts, project) in enumerate(told)]
@@ -90,7 +90,7 @@ def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[li
     assert lessons(ran) == lessons(ran[::-1] if turned else ran)
 
 
-@calm(60)
+@calm(40)
 @given(first=st.lists(seen, max_size=6))
 def test_how_often_a_claim_was_seen_is_free_of_order(first: list[Observation]) -> None:
     once = list({(each.cue, each.session): each for each in first}.values())
@@ -105,7 +105,7 @@ def test_how_often_a_claim_was_seen_is_free_of_order(first: list[Observation]) -
     assert standing_of(more).runs == standing_of(same).runs + 1
 
 
-@calm(60)
+@calm(40)
 @given(line=st.text(max_size=200) | st.sampled_from([NO_PYTEST, "error: 'x' at /srv/a.py:7", "KeyError: 7"]))
 def test_a_name_of_an_error_is_short_and_of_one_line(line: str) -> None:
     name = normalized_error(line)
@@ -125,7 +125,7 @@ standings = st.builds(
 )
 
 
-@calm(60)
+@calm(40)
 @given(
     lessons=st.lists(standings, max_size=30, unique_by=lambda each: each.id), budget=st.integers(LEAST_BUDGET, 2_000)
 )

@@ -33,7 +33,7 @@ def read_aside(lines: Sequence[bytes], held_bytes: int) -> tuple[list[LoggedSess
     return [session.whole() for session in ClaudeCode(held_bytes).grow(lines, "log", shelf)], shelf
 
 
-@settings(deadline=None, max_examples=times(20))
+@settings(deadline=None, max_examples=times(14))
 @given(turns(), st.data())
 def test_what_is_put_aside_comes_back_as_it_was(lines: list[dict[str, object]], data: st.DataObject) -> None:
     if data.draw(st.booleans()):

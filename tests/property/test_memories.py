@@ -95,7 +95,7 @@ def records(stored: bytes) -> list[Record]:
     return msgspec.json.decode(stored, type=list[Record])
 
 
-@calm(200)
+@calm(130)
 @given(
     met=meetings,
     now=moments,
@@ -114,7 +114,7 @@ def test_what_is_not_met_again_only_fades(
     assert again > 0
 
 
-@calm(60)
+@calm(40)
 @given(offer=tellings(), now=moments, later=st.timedeltas(min_value=timedelta(0), max_value=4000 * DAY))
 def test_no_kind_is_worth_more_for_lying_idle(offer: MemoryDraft, now: datetime, later: timedelta) -> None:
     assume(now < datetime(9980, 1, 1, tzinfo=UTC))
@@ -124,7 +124,7 @@ def test_no_kind_is_worth_more_for_lying_idle(offer: MemoryDraft, now: datetime,
     assert all(0 <= part < math.inf for _, part in row.score(record, now))
 
 
-@calm(30)
+@calm(20)
 @given(offers=st.lists(tellings(), max_size=8))
 def test_telling_twice_changes_nothing(offers: list[MemoryDraft]) -> None:
     once = settled(offers)
@@ -132,13 +132,13 @@ def test_telling_twice_changes_nothing(offers: list[MemoryDraft]) -> None:
     assert settled(*([each, each] for each in offers)) == once
 
 
-@calm(60)
+@calm(40)
 @given(data=st.data(), offers=st.lists(tellings(), max_size=7))
 def test_the_order_of_telling_makes_no_difference(data: st.DataObject, offers: list[MemoryDraft]) -> None:
     assert settled(data.draw(st.permutations(offers))) == settled(offers)
 
 
-@calm(40)
+@calm(26)
 @given(mine=st.lists(tellings(), max_size=5), theirs=st.lists(tellings(), max_size=5))
 def test_spaces_never_mix(mine: list[MemoryDraft], theirs: list[MemoryDraft]) -> None:
     async def work() -> tuple[bytes, bytes]:
@@ -151,7 +151,7 @@ def test_spaces_never_mix(mine: list[MemoryDraft], theirs: list[MemoryDraft]) ->
     assert asyncio.run(work()) == (settled(mine), settled(theirs))
 
 
-@calm(60)
+@calm(40)
 @given(offers=st.lists(tellings(), max_size=8), moment=days)
 def test_what_was_believed_then_is_what_was_told_until_then(offers: list[MemoryDraft], moment: int) -> None:
     until = START + moment * DAY
@@ -164,7 +164,7 @@ def test_what_was_believed_then_is_what_was_told_until_then(offers: list[MemoryD
         assert facts(now, believed_at=until) == facts(then)
 
 
-@calm(50)
+@calm(34)
 @given(
     first=tellings(["user"], ["semantic"]),
     more=st.lists(tellings(["user"], ["semantic"]), max_size=5),
@@ -217,7 +217,7 @@ texts = st.text(max_size=80) | st.lists(
 ).map("".join)
 
 
-@calm(300)
+@calm(200)
 @given(text=texts)
 def test_the_signature_of_a_signature_is_itself(text: str) -> None:
     once = error_signature(text)

@@ -56,7 +56,7 @@ def change(chat: list[Json], what: str, at: int, number: int) -> None:
         chat.append(message(number + 1, "user"))
 
 
-@calm(15)
+@calm(10)
 @given(begins=st.integers(1, 40), steps=STEPS, budget=st.sampled_from([600, 2_000, 50_000]))
 def test_the_branch_says_what_the_list_says_whatever_was_done_to_it(
     begins: int, steps: list[tuple[str, int]], budget: int
@@ -88,7 +88,7 @@ def test_the_branch_says_what_the_list_says_whatever_was_done_to_it(
     asyncio.run(run())
 
 
-@calm(60)
+@calm(40)
 @given(
     listed=st.lists(st.sampled_from(["system", "user", "assistant", "developer"]), min_size=1, max_size=40),
     tools=st.booleans(),
@@ -111,7 +111,7 @@ def test_a_context_that_says_all_leaves_the_request_as_it_is(listed: list[str], 
         ]
 
 
-@calm(60)
+@calm(40)
 @given(
     pieces=st.lists(st.text(max_size=8), min_size=1, max_size=6),
     cuts=st.lists(st.integers(0, 2_000), max_size=12),

@@ -28,7 +28,7 @@ TEXTS = (
 told = st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 9), st.sampled_from(["", "a", "b"])), max_size=24)
 
 
-@calm(40)
+@calm(26)
 @given(told, st.integers(1, 3))
 def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], workers: int) -> None:
     async def work() -> None:

@@ -63,7 +63,7 @@ def test_nothing_speaks_against_itself(one: str, several: list[str]) -> None:
     assert all(each.cue != one for each in against_ruling(one, seen))
 
 
-@calm(40)
+@calm(26)
 @given(told=st.lists(words, max_size=6))
 def test_a_ruling_is_told_in_the_users_own_words_with_its_message(told: list[str]) -> None:
     spoken = [draft for text in told for draft in (*run("bin/rows", "41 rows"), *said("It is done."), *user(text))]

@@ -36,7 +36,7 @@ def messages_of(told: list[tuple[str, str]], count: Callable[[str], int] = TOKEN
     return list(chain(None, drafts, lambda parts: weigh(parts, count)))
 
 
-@calm(60)
+@calm(40)
 @given(told=told, count=counts, spare=st.integers(0, 400))
 def test_speech_that_has_room_is_shown_whole(
     told: list[tuple[str, str]], count: Callable[[str], int], spare: int
@@ -47,7 +47,7 @@ def test_speech_that_has_room_is_shown_whole(
     assert shown_speech(spoken, count(whole) + spare, count) == whole
 
 
-@calm(60)
+@calm(40)
 @given(told=told, share=st.floats(0.1, 0.999))
 def test_speech_that_is_shortened_leaves_out_more_than_a_mark(told: list[tuple[str, str]], share: float) -> None:
     spoken = heard(messages_of(told), "")
@@ -58,7 +58,7 @@ def test_speech_that_is_shortened_leaves_out_more_than_a_mark(told: list[tuple[s
     assert TOKENS(shown) <= max(TOKENS(whole) * share, 60) * 1.1 + 60
 
 
-@calm(10)
+@calm(7)
 @given(told=told)
 def test_a_prompt_with_room_to_spare_shows_every_word(told: list[tuple[str, str]]) -> None:
     messages = messages_of(told)
@@ -67,7 +67,7 @@ def test_a_prompt_with_room_to_spare_shows_every_word(told: list[tuple[str, str]
     assert not MARK.search(transcript(messages, 100_000, TOKENS))
 
 
-@calm(100)
+@calm(66)
 @given(text=speeches, tokens=st.integers(0, 200))
 def test_a_cut_is_shorter_than_what_it_cuts(text: str, tokens: int) -> None:
     cut = shorten(text, tokens, "m_abcdefg", TOKENS)

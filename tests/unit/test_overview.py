@@ -43,8 +43,8 @@ from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 KEY = SessionKey("work", "story")
 POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.3)
-LEAVES = 60
-NARROW, WIDE = 1_500, 3_000
+LEAVES = 40
+NARROW, WIDE = 1_000, 2_000
 PROMPT = "story-overview-1"
 _TOLD = re.compile(r"On day \d+ [A-Z]\w+ carried the \w+ to [A-Z]\w+[^.]*\.")
 PEOPLE = ("Vera", "Holm", "Tam", "Mira", "Quint", "Anselm", "Bodo", "Clara", "Dietrich")
@@ -293,15 +293,15 @@ async def test_what_came_after_it_is_shown_by_the_usual_blocks_until_it_is_writt
 @tale
 async def test_it_follows_the_path(story: Tale) -> None:
     path = await story.session.messages()
-    early = await story.session.fork("early", at=path[200].id)
+    early = await story.session.fork("early", at=path[4 * (LEAVES - 10)].id)
     late = await story.session.fork("late")
     await early.append(drafts(500, 1))
     await late.append(drafts(600, 1))
     assert is_overview(await late.context(NARROW))
     shown_early = await early.context(NARROW)
-    whole(shown_early, 205)
+    whole(shown_early, 4 * (LEAVES - 9) + 1)
     assert not is_overview(shown_early)
-    assert told(55)[:12] not in str(shown_early.messages)
+    assert told(LEAVES - 5)[:12] not in str(shown_early.messages)
     await story.session.rewind(path[210].id)
     assert not is_overview(await story.session.context(NARROW))
 

@@ -36,7 +36,7 @@ def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[Gr
     return StoryPath(ListReader(path), policy).grow(most), path
 
 
-@calm(30)
+@calm(20)
 @given(
     pieces=stories(max_size=12),
     most=st.integers(0, 40),
@@ -55,7 +55,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     each_stands_once(replace(shown, view=rows, behind=len(path)), path)
 
 
-@calm(20)
+@calm(14)
 @given(pieces=stories(max_size=14), budget=st.integers(256, 3_000), to=formats)
 def test_a_compacted_story_is_within_its_budget(pieces: list[str], budget: int, to: str) -> None:
     payload = ireneo.chat_format("openai").encode(Storyteller().tell(["chat", *pieces]))

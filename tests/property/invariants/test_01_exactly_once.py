@@ -22,13 +22,13 @@ async def _once(session: Session, context: Context, path: Sequence[Message]) -> 
         assert sum(row.covers for row in context.view) == len(path)
 
 
-@calm(7)
+@calm(5)
 @given(store=stores, journey=journeys())
 def test_every_message_of_a_growing_session_stands_once(store: str, journey: Journey) -> None:
     travel(store, journey, _once)
 
 
-@calm(12)
+@calm(8)
 @given(steps=scripts(), look=looks)
 def test_every_message_of_a_compacted_list_stands_once(steps: list[str], look: Look) -> None:
     drafts = Teller().tell(["ask", *steps])

@@ -57,13 +57,13 @@ def through_one_preset(journey: Journey) -> Journey:
     return Journey(journey.usual, legs)
 
 
-@calm(7)
+@calm(5)
 @given(store=stores, journey=journeys(legs=6, size=3))
 def test_a_summary_stays_until_a_wider_one_covers_it_or_its_own_parts_are_shown(store: str, journey: Journey) -> None:
     travel(store, through_one_preset(journey), Seen().look)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys(legs=6, size=3))
 def test_what_a_summary_covers_is_what_it_was_written_from(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:

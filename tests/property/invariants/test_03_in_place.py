@@ -14,7 +14,7 @@ from .journeys import Journey, journeys, travel
 from .promises import in_place, stands
 
 
-@calm(7)
+@calm(5)
 @given(store=stores, journey=journeys())
 def test_summaries_and_users_words_stand_in_the_order_of_the_path(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
@@ -25,7 +25,7 @@ def test_summaries_and_users_words_stand_in_the_order_of_the_path(store: str, jo
     travel(store, journey, check)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys())
 def test_the_newest_message_is_shown_last_and_never_alone_under_a_summary(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:

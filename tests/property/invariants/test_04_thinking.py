@@ -162,7 +162,7 @@ async def rebuilt(store: Store, session: Session, budget: int, preset: str | Pol
     return await store.read(look)
 
 
-@calm(12)
+@calm(8)
 @given(store=stores, names=histories, budget=budgets, preset=presets)
 def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
     store: str, names: list[str], budget: int, preset: str | Policy
@@ -208,7 +208,7 @@ def fits(running: Sequence[Message], budget: int, preset: str) -> bool:
     return cost <= room / 4 and cost + LEAST_KEPT * policy.keep_messages <= room * 2 / 3
 
 
-@calm(12)
+@calm(8)
 @given(names=histories, budget=budgets, preset=st.sampled_from(["coding", "forge"]))
 def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str], budget: int, preset: str) -> None:
     path = told(names)
@@ -254,7 +254,7 @@ def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened
     live_in("in memory", work)
 
 
-@calm(20)
+@calm(14)
 @given(names=histories, room=st.integers(0, 400), to=st.sampled_from(["anthropic", "openai"]))
 def test_a_list_that_fits_with_its_thinking_comes_back_equal(names: list[str], room: int, to: str) -> None:
     payload = chat_format(to).encode(told(names))

@@ -57,7 +57,7 @@ def prefix(messages: Sequence[Message]) -> str:
     return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
 
 
-@calm(10)
+@calm(7)
 @given(names=histories, budget=budgets | st.just(200_000), preset=presets)
 def test_every_context_is_taken_with_thinking_on_or_says_that_it_must_be_off(
     names: list[str], budget: int, preset: str | Policy
@@ -151,7 +151,7 @@ def test_a_model_that_binds_its_thoughts_refuses_no_call_of_a_loop_that_heeds_wh
     live_in("in memory", work)
 
 
-@calm(6)
+@calm(4)
 @given(names=histories, budget=budgets, rule=st.sampled_from(["turn", "none"]))
 def test_the_caller_may_say_what_becomes_of_thinking(names: list[str], budget: int, rule: str) -> None:
     path = told(names)

@@ -41,7 +41,7 @@ class PadWatch(Watch):
             assert not thoughts & set(shown) or thoughts <= set(shown)
 
 
-@calm(12)
+@calm(8)
 @given(names=histories, budget=budgets | st.just(100_000), writes=WRITES)
 def test_no_thought_stands_behind_another_scratchpad_than_it_was_said_to(
     names: list[str], budget: int, writes: list[str]
@@ -69,7 +69,7 @@ def test_no_thought_stands_behind_another_scratchpad_than_it_was_said_to(
     live_in("in memory", work)
 
 
-@calm(8)
+@calm(5)
 @given(names=histories)
 def test_a_scratchpad_that_is_written_between_turns_leaves_the_running_loop_its_thinking(names: list[str]) -> None:
     path = told(names)

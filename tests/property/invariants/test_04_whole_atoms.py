@@ -19,7 +19,7 @@ from .material import FORMATS, STEPS, Teller, scripts
 from .promises import pairs, valid, whole_atoms
 
 
-@calm(7)
+@calm(5)
 @given(store=stores, journey=journeys())
 def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
@@ -28,7 +28,7 @@ def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey:
     travel(store, journey, check)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys())
 def test_every_context_is_valid_in_every_format(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
@@ -38,7 +38,7 @@ def test_every_context_is_valid_in_every_format(store: str, journey: Journey) ->
     travel(store, journey, check)
 
 
-@calm(20)
+@calm(14)
 @given(steps=scripts(), look=looks, written=st.sampled_from(FORMATS))
 def test_what_is_compacted_into_another_format_is_valid(steps: list[str], look: Look, written: str) -> None:
     drafts = Teller().tell(["ask", *steps])
@@ -57,7 +57,7 @@ def told(steps: Sequence[str]) -> list[Message]:
 jumbles = st.lists(st.sampled_from([step for step in STEPS if "hugely" not in step and step != "work on"]), max_size=12)
 
 
-@calm(75)
+@calm(50)
 @given(steps=jumbles)
 def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list[str]) -> None:
     path = told(steps)
@@ -68,7 +68,7 @@ def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list
     assert not any(message.opens_turn and not message.draft.joined for group in groups for message in group[1:])
 
 
-@calm(75)
+@calm(50)
 @given(steps=jumbles, place=st.integers(0, 300))
 def test_behind_what_may_be_torn_the_atoms_are_those_of_the_whole_path(steps: list[str], place: int) -> None:
     path = told(steps)

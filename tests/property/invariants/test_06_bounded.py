@@ -18,7 +18,7 @@ from .material import FORMATS, TINY, Teller, says, scripts
 from .promises import bounded, exactly_once, recount, strings, valid
 
 
-@calm(8)
+@calm(5)
 @given(store=stores, journey=journeys())
 def test_a_context_costs_no_more_than_its_budget(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
@@ -27,7 +27,7 @@ def test_a_context_costs_no_more_than_its_budget(store: str, journey: Journey) -
     travel(store, journey, check)
 
 
-@calm(20)
+@calm(14)
 @given(steps=scripts(), look=looks)
 def test_a_compacted_list_costs_no_more_than_its_budget(steps: list[str], look: Look) -> None:
     payload = chat_format(look.to).encode(Teller().tell(steps))
@@ -63,7 +63,7 @@ class Letters:
         return len(text)
 
 
-@calm(8)
+@calm(5)
 @given(steps=scripts(), look=looks)
 def test_another_tokenizers_budget_is_kept_as_well(steps: list[str], look: Look) -> None:
     payload = chat_format(look.to).encode(Teller().tell(steps))
@@ -72,7 +72,7 @@ def test_another_tokenizers_budget_is_kept_as_well(steps: list[str], look: Look)
     assert context.tokens <= budget
 
 
-@calm(10)
+@calm(7)
 @given(steps=scripts(), to=st.sampled_from(FORMATS), room=st.integers(0, 2_000))
 def test_what_fits_is_shown_as_it_is(steps: list[str], to: str, room: int) -> None:
     payload = chat_format(to).encode(Teller().tell(["ask", *steps]))

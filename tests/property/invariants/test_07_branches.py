@@ -156,7 +156,7 @@ TestJourney = Journey.TestCase
 TestJourneyInSqlite = JourneyInSqlite.TestCase
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, shared=scripts(max_size=5), left=scripts(max_size=3), taken=scripts(max_size=3), look=looks)
 def test_nothing_of_an_abandoned_branch_is_seen(
     store: str, shared: list[str], left: list[str], taken: list[str], look: Look
@@ -176,7 +176,7 @@ def test_nothing_of_an_abandoned_branch_is_seen(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, shared=scripts(max_size=5), one=scripts(max_size=3), other=scripts(max_size=3), look=looks)
 def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
     store: str, shared: list[str], one: list[str], other: list[str], look: Look
@@ -199,7 +199,7 @@ def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=6), other=scripts(max_size=3), place=places, look=looks)
 def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
     store: str, steps: list[str], other: list[str], place: int, look: Look

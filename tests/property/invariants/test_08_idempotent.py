@@ -33,7 +33,7 @@ async def take_in(memory: Memory, lines: Sequence[bytes], name: str) -> int:
     return sum([done.new for done in await progress_of(memory.import_log, lines, log_format(name), name="run")])
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=6), cut=st.integers(0, 100), name=names, look=looks)
 def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
     store: str, steps: list[str], cut: int, name: str, look: Look
@@ -59,7 +59,7 @@ def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=6), more=scripts(max_size=3), name=st.sampled_from(LOGGED), look=looks)
 def test_a_log_that_is_imported_again_changes_nothing(
     store: str, steps: list[str], more: list[str], name: str, look: Look
@@ -85,7 +85,7 @@ def test_a_log_that_is_imported_again_changes_nothing(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=4), more=scripts(max_size=2), place=st.integers(0, 100))
 def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
     store: str, steps: list[str], more: list[str], place: int
@@ -106,7 +106,7 @@ def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=5), tails=st.lists(scripts(max_size=2), min_size=2, max_size=2), look=looks)
 def test_two_processes_at_once_store_what_they_share_once(
     store: str, steps: list[str], tails: list[list[str]], look: Look
@@ -137,7 +137,7 @@ def test_two_processes_at_once_store_what_they_share_once(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys(legs=5, size=3))
 def test_another_process_sees_the_same_context(store: str, journey: Journey) -> None:
     async def work(house: House) -> None:
@@ -155,7 +155,7 @@ def test_another_process_sees_the_same_context(store: str, journey: Journey) -> 
 
 
 def test_both_stores_give_the_same_contexts() -> None:
-    @calm(6)
+    @calm(4)
     @given(journey=journeys())
     def compare(journey: Journey) -> None:
         found: dict[str, list[Context]] = {"in memory": [], "sqlite": []}
@@ -170,7 +170,7 @@ def test_both_stores_give_the_same_contexts() -> None:
     compare()
 
 
-@calm(20)
+@calm(14)
 @given(steps=scripts(), look=looks, smaller=looks)
 def test_what_was_compacted_can_be_compacted_again(steps: list[str], look: Look, smaller: Look) -> None:
     payload = chat_format(look.to).encode(Teller().tell(["ask", *steps]))

@@ -65,7 +65,7 @@ deeds = st.lists(st.tuples(KINDS, pieces, places, places), min_size=1, max_size=
 
 
 @every_store
-@calm(6)
+@calm(4)
 @given(script=deeds)
 def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
     store: str, script: list[tuple[str, tuple[str, ...], int, int]]

@@ -27,7 +27,7 @@ async def failing(session: Session, look: Look) -> bool:
     return False
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys(legs=5, size=3), at=places)
 def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
     async def work(house: House) -> None:

@@ -56,7 +56,7 @@ def test_an_agent_that_lives_on_is_rebuilt_rarely(store: str, budget: int, to: s
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(
     store=stores,
     steps=st.lists(st.sampled_from(STEPS) | st.sampled_from(ODD), min_size=15, max_size=40),

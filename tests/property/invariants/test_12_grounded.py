@@ -20,7 +20,7 @@ from .material import Teller, scripts
 from .promises import TOKENS
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys(legs=3))
 def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
@@ -30,7 +30,7 @@ def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey:
     travel(store, journey, check)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(), look=looks, seed=st.integers(0, 1_000), truth=st.floats(0.1, 0.9))
 def test_what_a_model_wrote_stands_in_its_sources(
     store: str, steps: list[str], look: Look, seed: int, truth: float

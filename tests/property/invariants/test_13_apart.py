@@ -20,7 +20,7 @@ from .promises import strings
 NOON = datetime(2031, 5, 1, 12, tzinfo=UTC)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=scripts(max_size=4), others=scripts(max_size=4), look=looks)
 def test_spaces_with_the_same_session_names_never_meet(
     store: str, steps: list[str], others: list[str], look: Look
@@ -44,7 +44,7 @@ def test_spaces_with_the_same_session_names_never_meet(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, journey=journeys(legs=4, size=3))
 def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, journey: Journey) -> None:
     """The same contents have the same ids in every space: nothing else may keep them apart but the space."""

@@ -64,7 +64,7 @@ def listed(to: str, drafts: Sequence[Draft]) -> object:
     return payload.messages if payload.system is None else {"system": payload.system, "messages": payload.messages}
 
 
-@calm(12)
+@calm(8)
 @given(store=stores, to=st.sampled_from(FORMATS), role=st.sampled_from(ROLES), mixed=st.booleans(), work=st.booleans())
 def test_a_brief_in_any_role_and_format_teaches_nothing(
     store: str, to: str, role: Role, mixed: bool, work: bool

@@ -28,7 +28,7 @@ def heeded(context: Context) -> int:
     return max(context.tokens, letters // 4)
 
 
-@calm(40)
+@calm(26)
 @given(
     steps=sessions, budget=st.integers(1_000, 24_000), to=st.sampled_from(FORMATS), preset=st.sampled_from(BY_BUDGET)
 )
@@ -40,7 +40,7 @@ def test_a_list_that_is_cut_fills_its_budget(steps: list[str], budget: int, to: 
         assert heeded(context) >= FILLED * budget
 
 
-@calm(25)
+@calm(16)
 @given(steps=sessions, budget=st.integers(1_000, 24_000), to=st.sampled_from(FORMATS), preset=presets)
 def test_no_cut_collapses_to_a_line(steps: list[str], budget: int, to: str, preset: str | Policy) -> None:
     """Presets that cut by age or by steps leave room on purpose, but not for the newest words."""
@@ -50,7 +50,7 @@ def test_no_cut_collapses_to_a_line(steps: list[str], budget: int, to: str, pres
     assert context.view[-1].what in ("message", "masked")
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, steps=sessions, budget=st.integers(1_000, 12_000), to=st.sampled_from(FORMATS))
 def test_a_first_rebuild_fills_its_budget_and_a_later_one_its_low_mark(
     store: str, steps: list[str], budget: int, to: str

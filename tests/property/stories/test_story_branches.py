@@ -139,7 +139,7 @@ class JourneyInSqlite(Journey):
     store = "sqlite"
 
 
-Journey.TestCase.settings = calm(6, stateful_step_count=16)
+Journey.TestCase.settings = calm(4, stateful_step_count=16)
 JourneyInSqlite.TestCase.settings = calm(4, stateful_step_count=16)
 TestJourney = Journey.TestCase
 TestJourneyInSqlite = JourneyInSqlite.TestCase

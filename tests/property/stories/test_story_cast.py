@@ -57,7 +57,7 @@ def cast(context: Context) -> str:
     return "\n".join(row.text for row in context.pins if row.id == "cast")
 
 
-@calm(6)
+@calm(4)
 @given(tale=tales, room=st.sampled_from(ROOMS), one_by_one=st.booleans())
 def test_the_cast_is_bounded_and_the_same_on_every_way_to_it(tale: list, room: int, *, one_by_one: bool) -> None:
     async def work() -> None:
@@ -84,7 +84,7 @@ def test_the_cast_is_bounded_and_the_same_on_every_way_to_it(tale: list, room: i
     asyncio.run(work())
 
 
-@calm(6)
+@calm(4)
 @given(tale=tales, viewpoint=st.sampled_from(["", *AUTHORS]), back=st.integers(0, 39))
 def test_nobody_is_in_the_cast_who_is_not_in_what_was_heard_on_the_path(tale: list, viewpoint: str, back: int) -> None:
     async def work() -> None:

@@ -126,7 +126,7 @@ def test_a_story_that_is_broken_off_again_and_again_goes_on(
     live_in(store, work)
 
 
-@calm(6)
+@calm(4)
 @given(store=stores, pieces=stories(max_size=5), at=places)
 def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces: list[str], at: int) -> None:
     async def work(house: House) -> None:

@@ -49,7 +49,7 @@ async def overviews(store: Store) -> list[tuple[int, int]]:
     return await store.read(look)
 
 
-@calm(6)
+@calm(3)
 @given(store=stores, begun=stories(min_size=6, max_size=20), script=st.lists(steps, min_size=2, max_size=8), to=formats)
 def test_a_context_with_an_overview_tells_each_message_once(
     store: str, begun: list[str], script: list[tuple[str, object]], to: str
