@@ -11,16 +11,21 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.types import LATEST_PROTOCOL_VERSION, CallToolResult, TextContent
 from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import COMMAND, run
 
 import ireneo
-from ireneo.faces.mcp import MemoryServer, make_server
 from ireneo.log.message import BRIEF_HEADING, is_recalled
+
+if TYPE_CHECKING:
+    # What runs it imports it: that takes a second, of each worker that only collects the tests too.
+    from mcp import Client, StdioServerParameters
+    from mcp.types import CallToolResult
+
+    from ireneo.faces.mcp import MemoryServer
 
 READS = {"recall", "memories", "check", "expand", "threads", "notes_request"}
 TOOLS = {
@@ -38,6 +43,8 @@ TOOLS = {
 
 
 def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
+    from mcp import StdioServerParameters
+
     command = [*COMMAND, "mcp", "--db", str(db), "--project", project]
     return StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
 
@@ -47,6 +54,9 @@ def talk(db: Path, work: Callable[..., Awaitable[None]], *projects: str, spawned
 
     The servers are in this process unless they are to be `spawned`, which takes two seconds each.
     """
+    from mcp import Client
+
+    from ireneo.faces.mcp import make_server
 
     async def talked() -> None:
         async with AsyncExitStack() as stack:
@@ -64,6 +74,8 @@ def talk(db: Path, work: Callable[..., Awaitable[None]], *projects: str, spawned
 
 
 def text_of(result: CallToolResult) -> str:
+    from mcp.types import TextContent
+
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
@@ -387,6 +399,8 @@ def test_two_servers_share_one_database(tmp_path: Path) -> None:
 
 
 def test_nothing_but_the_protocol_is_written_to_its_output(tmp_path: Path) -> None:
+    from mcp.types import LATEST_PROTOCOL_VERSION
+
     asked: list[dict[str, object]] = [
         {
             "id": 1,

@@ -14,9 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
-import anthropic
 import httpx2
-import openai
 import pytest
 from tests.e2e.proxied import (
     Handler,
@@ -370,6 +368,10 @@ def test_clients_at_once_get_each_their_own(tmp_path: Path) -> None:
 
 
 def test_the_clients_of_both_providers_talk_through_it(tmp_path: Path) -> None:
+    # Not by each worker of the tests, since that takes two seconds.
+    import anthropic
+    import openai
+
     db = tmp_path / "memory.db"
 
     def script(handler: Handler, body: Json) -> None:

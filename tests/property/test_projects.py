@@ -8,14 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mcp import Client
-from mcp.types import TextContent
 from tests.examples import times
 from tests.whole import whole
 
 import ireneo
 from ireneo.errors import IreneoError
-from ireneo.faces.mcp import make_server
 from ireneo.memories.record import GENERAL
 
 PROJECTS = ("harbour", "mill", "acme/api", "globex/api")
@@ -150,6 +147,12 @@ async def answers(memory: ireneo.Memory, project: str, ids: Sequence[str]) -> li
 
 async def answers_over_mcp(memory: ireneo.Memory, project: str, ids: Sequence[str]) -> list[str]:
     """Everything that the MCP server shows to who works on a project; it changes some memories."""
+    # Here, since it takes a second, and each worker collects all tests.
+    from mcp import Client
+    from mcp.types import TextContent
+
+    from ireneo.faces.mcp import make_server
+
     out = []
     async with Client(make_server(memory, project=DIRECTORIES.get(project, project))) as client:
         for tool, given in (

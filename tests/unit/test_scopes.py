@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from mcp import Client
-from mcp.types import TextContent
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
@@ -18,7 +16,6 @@ from tests.whole import whole
 import ireneo
 from ireneo import Policy
 from ireneo.errors import BadInput, NotFound
-from ireneo.faces.mcp import make_server, place_in
 from ireneo.log.message import Call, Draft, Native, Result, Text
 from ireneo.memories.intake import MemoryDetails
 from ireneo.summaries.policy import StorySettings
@@ -591,6 +588,12 @@ async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str)
 
 @waited
 async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path() -> None:
+    # Here, since it takes a second, and each worker collects all tests.
+    from mcp import Client
+    from mcp.types import TextContent
+
+    from ireneo.faces.mcp import make_server, place_in
+
     async with opened("in memory") as (_, memory):
         ids = await story(memory)
         session = await memory.session("lighthouse")
