@@ -13,6 +13,7 @@ import lzma
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from statistics import fmean, quantiles, stdev
 
@@ -39,10 +40,10 @@ def strings(value: object) -> Iterator[str]:
                 yield from strings(each)
 
 
-def rows(path: Path) -> Iterator[dict[str, object]]:
+def rows(path: Path, every: int = 1) -> Iterator[dict[str, object]]:
     """The JSON objects of a file, one a line; a line that is none is passed over."""
     with lzma.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
+        for line in islice(lines, None, None, every):
             try:
                 row = json.loads(line)
             except json.JSONDecodeError:
@@ -51,28 +52,29 @@ def rows(path: Path) -> Iterator[dict[str, object]]:
                 yield row
 
 
-def whole_files(field: str) -> Callable[[Path], Iterator[Session]]:
+def whole_files(field: str) -> Callable[[Path, int], Iterator[Session]]:
     """Each file is a session, and each line of it a message under `field`."""
-    return lambda folder: (
-        [text for row in rows(path) for text in strings(row.get(field))] for path in sorted(folder.glob("*.jsonl.xz"))
+    return lambda folder, every: (
+        [text for row in rows(path) for text in strings(row.get(field))]
+        for path in sorted(folder.glob("*.jsonl.xz"))[::every]
     )
 
 
-def lines(field: str) -> Callable[[Path], Iterator[Session]]:
+def lines(field: str) -> Callable[[Path, int], Iterator[Session]]:
     """Each line is a session."""
-    return lambda folder: (
-        list(strings(row.get(field))) for path in sorted(folder.glob("*.jsonl.xz")) for row in rows(path)
+    return lambda folder, every: (
+        list(strings(row.get(field))) for path in sorted(folder.glob("*.jsonl.xz")) for row in rows(path, every)
     )
 
 
-def books(folder: Path) -> Iterator[Session]:
+def books(folder: Path, every: int) -> Iterator[Session]:
     """Each file is a text; its paragraphs are its messages."""
-    for path in sorted(folder.glob("*.txt.xz")):
+    for path in sorted(folder.glob("*.txt.xz"))[::every]:
         with lzma.open(path, "rt", encoding="utf-8") as book:
             yield book.read().split("\n\n")
 
 
-KINDS: dict[str, Callable[[Path], Iterator[Session]]] = {
+KINDS: dict[str, Callable[[Path, int], Iterator[Session]]] = {
     "claude_code_sessions": whole_files("message"),
     "mini_swe_agent": lines("messages"),
     "tau_bench_airline": lines("traj"),
@@ -85,9 +87,9 @@ KINDS: dict[str, Callable[[Path], Iterator[Session]]] = {
 }
 
 
-def sessions(data: Path, kind: str) -> Iterator[Session]:
-    """The sessions of one kind that have any text."""
-    return (each for each in KINDS[kind](data / kind) if each)
+def sessions(data: Path, kind: str, every: int = 1) -> Iterator[Session]:
+    """The sessions of one kind that have any text; of `every` so many of a file or a folder one, where not all."""
+    return (each for each in KINDS[kind](data / kind, every) if each)
 
 
 def timed(tokenizer: Tokenizer, texts: Session) -> tuple[list[int], float]:

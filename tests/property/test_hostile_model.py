@@ -45,8 +45,8 @@ def test_what_a_hostile_model_says_is_not_believed(part: int) -> None:
     for seed in range(part, SESSIONS, PARTS):
         asyncio.run(_session(seed, outcomes))
     # The lies were told, some were kept out line by line, and truths between them came through.
-    assert outcomes["offline"] > 3
-    assert outcomes["repaired"] > 3
+    assert outcomes["offline"] > 1
+    assert outcomes["repaired"] > 1
 
 
 async def _session(seed: int, outcomes: Counter[str]) -> None:

@@ -24,7 +24,7 @@ SHORT = 2_000
 """Characters of the shorter text; the other one has four times as many."""
 MOST = 9.0
 """How many times as long the longer text may take: 4 is linear, 16 is quadratic."""
-FLOOR = 0.015
+FLOOR = 0.02
 """Seconds of CPU that a verb may take for any short text."""
 TRIES = 3
 

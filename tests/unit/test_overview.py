@@ -302,7 +302,7 @@ async def test_it_follows_the_path(story: Tale) -> None:
     whole(shown_early, 4 * (LEAVES - 9) + 1)
     assert not is_overview(shown_early)
     assert told(LEAVES - 5)[:12] not in str(shown_early.messages)
-    await story.session.rewind(path[210].id)
+    await story.session.rewind(path[4 * LEAVES - 30].id)
     assert not is_overview(await story.session.context(NARROW))
 
 
