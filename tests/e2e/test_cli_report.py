@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.agent_log import LOST, MADE, MOON, claude_log
 from tests.e2e.test_cli_command import run
 
@@ -187,6 +188,19 @@ def test_the_headline_counts_what_the_table_counts() -> None:
     assert headline
     assert row
     assert headline[1] == re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", row[1])[2]
+
+
+def test_what_only_the_guard_tells_has_a_section_of_its_own() -> None:
+    shown = material(runs=2, lessons=2)
+    told, trap = shown.lessons
+    guarded = replace(shown, lessons=[told, replace(trap, lesson="`make moon` floods", guard_only=True)])
+    said = read(page(guarded)).said
+    places = [
+        said.rindex(each) for each in ("What only the guard tells", "make moon floods", "Failures that came back")
+    ]
+    assert places == sorted(places)
+    assert "<b>1</b><span>lesson</span>" in page(guarded)
+    assert "What only the guard tells" not in read(page(shown)).said
 
 
 def test_an_empty_store_makes_a_page_that_says_so(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def _side(right: bool) -> str:
     return ' class="right"' if right else ""
 
 
-DEAD_ENDS_TITLE = "Dead ends that recurred"
+DEAD_ENDS_TITLE = "Failures that came back"
 MOST = 30
 """The most rows of the table, the most expensive first."""
 _DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
@@ -111,7 +111,7 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
     more = f" The {MOST} most expensive are shown." if len(again) > MOST else ""
     times, runs = sum(claim.held for claim in again), max(claim.runs for claim in again)
     note = (
-        f"{counted(len(again), 'dead end')} came back, {counted(times, 'time')} in all, one of them in "
+        f"{counted(len(again), 'failure')} came back, {counted(times, 'time')} in all, one of them in "
         f"{counted(runs, 'run')}. What a failed call cost is its own length and its answer's, and how long it took."
     )
     return section(DEAD_ENDS_TITLE, table(_DEAD_END_COLUMNS, rows), note + more)
@@ -219,6 +219,15 @@ def taught(lessons: Sequence[Lesson]) -> str:
     return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
 
+GUARDED_TITLE = "What only the guard tells"
+
+
+def guarded(traps: Sequence[Lesson]) -> str:
+    """Render the lessons that are told before a call alone; nothing without any."""
+    note = "Warnings before a call that needs them: elsewhere they are read in time, or were seen too seldom."
+    return section(GUARDED_TITLE, f"<div class='list'>{''.join(map(_lesson, traps))}</div>", note) if traps else ""
+
+
 def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
     return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{''.join(map(_lesson, lessons))}</div>"
 
@@ -253,7 +262,7 @@ def _quoted(sources: Sequence[Cited]) -> str:
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """A browser may load nothing for the page, whatever a log held."""
-PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
+PARTS = (LESSONS_TITLE, GUARDED_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
@@ -263,6 +272,7 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
     made: datetime
     runs: Sequence[LearnedRun]
     lessons: Sequence[Lesson]
+    """Those that only the guard tells among them."""
     claims: Sequence[ClaimTotals]
 
 
@@ -273,7 +283,8 @@ def page(material: ReportMaterial) -> str:
     body = "\n".join(
         [
             _head(material, title),
-            taught(material.lessons),
+            taught([each for each in material.lessons if not each.guard_only]),
+            guarded([each for each in material.lessons if each.guard_only]),
             dead_ends(material.claims, material.lessons),
             kept(material.runs, material.lessons),
             runs(material.runs),
@@ -289,6 +300,7 @@ def page(material: ReportMaterial) -> str:
 
 
 def _head(material: ReportMaterial, title: str) -> str:
+    listed = [each for each in material.lessons if not each.guard_only]
     days = sorted(day for run in material.runs if (day := run.started or run.ended) is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
@@ -297,12 +309,13 @@ def _head(material: ReportMaterial, title: str) -> str:
     tiles = [
         tile(log, "tokens of log"),
         tile(cost, f"kept, 1 in {rounded(log / cost)}" if cost else "kept"),
-        tile(len(material.lessons), "lesson" if len(material.lessons) == 1 else "lessons"),
+        tile(len(listed), "lesson" if len(listed) == 1 else "lessons"),
         tile(failed, f"failed calls of {rounded(calls)}"),
         tile(sum(run.lost_tokens for run in material.runs), "tokens they cost"),
         tile(sum(run.lost_seconds for run in material.runs) / 60, "minutes, as far as known"),
     ]
-    links = "".join(f'<a href="#{anchor(part)}">{safe(part)}</a>' for part in PARTS)
+    parts = [each for each in PARTS if each != GUARDED_TITLE or len(listed) < len(material.lessons)]
+    links = "".join(f'<a href="#{anchor(part)}">{safe(part)}</a>' for part in parts)
     return (
         f"<header>\n<h1>{safe(title)}</h1>\n"
         f'<p class="note">Space {safe(material.space)}{period} · made on {material.made:%Y-%m-%d %H:%M}</p>\n'

@@ -139,7 +139,8 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     if tally.sessions:
         told = f" became {tally.kept:,} of diaries and lessons" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
-        yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{told}"
+        several = f" in {counted(tally.files, 'file')}" if tally.files not in (0, tally.sessions) else ""
+        yield f"{counted(tally.sessions, 'run')}{several}: {failed}; {tally.tokens:,} tokens of log{told}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
         traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
         joined = f" ({tally.joined:,} more joined to another that says the same)" if tally.joined else ""
@@ -504,7 +505,8 @@ Out = Annotated[Path, option("--out -o", "FILE", "The file that is written; - fo
 def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> Answer | None:
     """Draw what runs taught as one HTML page.
 
-    The runs, what is kept of them, the lessons with their evidence, and recurring dead ends. The page needs no network.
+    The lessons with their evidence, what only the guard tells, failures that came back, the runs and what is kept of
+    them. The page needs no network.
     """
     if as_json and str(out) == STDIN:
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
@@ -516,7 +518,7 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
             made=datetime.now().astimezone(),
             # A session without a call, such as a story, is no run.
             runs=[run for run in memory.runs() if run.calls],
-            lessons=memory.lessons(),
+            lessons=memory.lessons(guarded=True),
             claims=memory.claims(least_runs=2),
         )
     text, runs = page(material), len(material.runs)
