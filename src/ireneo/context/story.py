@@ -79,8 +79,9 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
     return injected("pins", "cast", text, options.count, story.nodes[0].first, story.nodes[-1].last)
 
 
-THREADS_SHARE = 0.12
-"""The share of a context for open threads. Of a table's talk rules find many that nobody would carry."""
+THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
+"""The share of a context for open threads, and that at a table of players, of whose talk rules find many that nobody
+would carry."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """Where rules found them, which miss most deeds that end one."""
@@ -103,7 +104,7 @@ def story_pins(
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block([*nodes, *unsaid], said, options, options.budget)
     told = mostly_model_written(nodes)
-    share = TOLD_THREADS if told else THREADS_SHARE
+    share = TOLD_THREADS if told else TABLE_THREADS if cast.narrator else THREADS_SHARE
     # How many more there were helps nobody where the texts tell of them.
     lines = thread_lines(threads, 0 if told else story.forgotten, int(options.budget * share), options.count)
     if not (lines or facts):
