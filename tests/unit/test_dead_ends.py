@@ -8,8 +8,16 @@ from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.outcomes import dead_ends, succeeded, told_with_way_out, way_out, worked
+from ireneo.summaries.outcomes import (
+    dead_ends,
+    succeeded,
+    told_with_way_out,
+    way_out,
+    with_checks_got_over,
+    worked,
+)
 from ireneo.summaries.steps import Step, steps
+from ireneo.summaries.summary import Line
 from ireneo.summaries.tell_work import write_leaf
 
 REFUSAL = (
@@ -45,15 +53,13 @@ def test_what_failed_last_is_where_the_work_stands_and_was_not_given_up() -> Non
 def test_what_succeeded_later_is_no_dead_end() -> None:
     again = run("orderz --week 3", "12 orders")
     assert told(LOST, AFTER, again, AFTER) == []
-    assert got_over(LOST, AFTER, again) == [
-        "`orderz --week 3` failed (sh: orderz: command not found) and passed later."
-    ]
+    assert got_over(LOST, AFTER, again) == ["`orderz --week 3` failed: sh: orderz: command not found; passed later."]
 
 
 def test_what_was_changed_between_is_told_with_what_was_got_over() -> None:
     fixed = edit("src/orders.py", "a = 1", "a = 2")
     assert got_over(LOST, fixed, run("orderz --week 3", "12 orders")) == [
-        "`orderz --week 3` failed (sh: orderz: command not found) and passed after I changed src/orders.py."
+        "`orderz --week 3` failed: sh: orderz: command not found; passed after I changed orders.py."
     ]
 
 
@@ -199,7 +205,7 @@ def test_a_tool_that_was_used_again_on_the_same_object_is_told_as_a_way_out() ->
     other = step("", "move_booking", {"order": "R-77", "slot": "16:00"}, "booked")
     assert told(taken, AFTER, moved) == []
     assert got_over(taken, AFTER, moved) == [
-        "using move_booking R-5518 15:30 failed (Error: the slot was taken); using move_booking R-5518 16:00 worked."
+        "using move_booking R-5518 15:30 failed: Error: the slot was taken; using move_booking R-5518 16:00 worked."
     ]
     assert len(told(taken, AFTER, other)) == 1, "of another order, that says nothing"
 
@@ -211,7 +217,7 @@ def test_a_command_that_was_gone_on_with_is_no_dead_end() -> None:
         told(stopped, fixed, run("git add -A && GIT_EDITOR=true git rebase --continue", "Successfully rebased")) == []
     )
     (text,) = got_over(stopped, fixed, run("git rebase --continue", "Successfully rebased"))
-    assert text.endswith("; `git rebase --continue` worked after I changed src/rows.py.")
+    assert text.endswith("; `git rebase --continue` worked after I changed rows.py.")
     assert len(told(stopped, fixed, run("git rebase --abort", ""), AFTER)) == 1
 
 
@@ -240,3 +246,36 @@ def test_a_long_change_that_was_put_back_is_told_by_its_most_telling_lines() -> 
     (text,) = told(edit("src/rows.py", back, there), edit("src/rows.py", there, back))
     assert text.startswith("I tried `def flush_late(rows)")
     assert "import" not in text
+
+
+def test_failures_of_one_command_are_told_with_what_was_changed_after_each() -> None:
+    def failed(wrong: str) -> list[Draft]:
+        return run("./load.sh", f"error: {wrong}", failed=True)
+
+    fixed = edit("src/orders.py", "a = 1", "def week_of(day):\n    return day // 7")
+    other = edit("src/rows.py", "b = 1", "b = 2")
+    (text,) = got_over(failed("week_of is missing"), fixed, failed("no rows"), other, run("./load.sh", "12 orders"))
+    assert text == (
+        "`./load.sh` failed: error: week_of is missing; after I changed orders.py (`week_of`): error: no rows; "
+        "passed after I changed rows.py."
+    )
+
+
+def test_a_failed_check_is_told_with_what_was_changed_before_it_passed_in_another_block() -> None:
+    def of(*drafts: list[Draft]) -> list[Line]:
+        sections = write_leaf(material([each for part in drafts for each in part]).messages, "", ends_turn=False)
+        return [replace(line, position=line.position + 10 * len(blocks)) for each in sections for line in each.lines]
+
+    blocks: list[list[Line]] = []
+    lint = "src/rows.py:3:1: line too long\n1 issues:\n* pycodestyle: 1"
+    blocks.append(of(run("make fmt && make lint 2>&1 | tail -5", lint)))
+    blocks.append(of(edit("src/rows.py", "a = 1", "def keep(row):\n    return row"), run("make lint", "0 issues")))
+    lines = [line for block in blocks for line in block]
+    operations = [line for line in lines if line.verbs]
+    left, told = with_checks_got_over(operations, [line for line in lines if line.subject == "src/rows.py"])
+    assert [line.text for line in told] == [
+        "`make fmt && make lint` failed: rows.py:3:1: line too long; after I changed rows.py `make lint` passed."
+    ]
+    assert not any(line.failed for line in left)
+    alone = [line for line in operations if line.failed]
+    assert with_checks_got_over(alone, []) == (alone, []), "it never passed"

@@ -6,7 +6,7 @@ from tests.golden.material import edit, read, run, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.outcomes import MOST_FILES, shown_state, standing_state, state_lines
+from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
 from ireneo.summaries.work import recorded
@@ -78,7 +78,7 @@ def test_what_version_control_lists_as_changed_wins_over_what_was_changed_before
 def test_a_narrow_context_tells_changed_files_by_their_ends_and_those_that_end_alike_as_a_whole() -> None:
     alike = ("/home/me/tide/core/src/main.py", "/home/me/tide/web/src/main.py")
     told = shown(changing(*alike, "/home/me/tide/web/src/page.py"), narrow=True)
-    assert told == [f"Changed, and no commit seen since: {alike[0]}, {alike[1]}, …/src/page.py."]
+    assert told == [f"Changed, and no commit seen since: {alike[0]}, {alike[1]}, page.py."]
 
 
 def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:
@@ -100,7 +100,7 @@ def test_a_change_or_a_commit_that_was_refused_is_not_told_as_done() -> None:
 
 def test_what_was_pushed_and_the_request_for_review_are_told() -> None:
     pushed = "To github.com:harbour/tide.git\n   9bb01d2..4f2a91c  rows -> rows"
-    assert "Pushed rows -> rows." in shown(run("git push origin rows", pushed))
+    assert "Pushed 9bb01d2..4f2a91c rows -> rows." in shown(run("git push origin rows", pushed))
     made = "https://github.com/harbour/tide/pull/17"
     assert shown(run("gh pr create --fill", made)) == [f"Pull request: {made}"]
 
@@ -154,7 +154,7 @@ def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
     assert recorded("- The user: “Keep every row.”") == "Keep every row."
     assert recorded("The user, refusing my edit of …/src/a.py (`keep`): “Keep every row.”") == "Keep every row."
     passed = "`pytest` passed."
-    assert recorded(f"- {passed} Files were changed since.") == passed
+    assert recorded(f"- {passed} Changed since: a.py, b.py and 2 more.") == passed
     assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
     assert recorded("src/a.py reads the file.") == "src/a.py reads the file."
 
@@ -168,3 +168,30 @@ def test_a_check_that_failed_is_told_with_its_totals() -> None:
     output = "Exit code 1\nE   AssertionError: 41 != 42\n=== 1 failed, 12 passed in 0.31s ==="
     (text,) = shown(run("pytest -q", output, failed=True))
     assert text == "`pytest -q` failed: AssertionError: 41 != 42 (1 failed, 12 passed in 0.31s)."
+
+
+def test_a_stash_that_was_kept_and_commits_that_are_not_shared_are_told() -> None:
+    stashed = run("git stash", "Saved working directory and index state WIP on rows: 4f2a91c Keep every row")
+    assert shown(stashed) == ["A stash was made: WIP on rows: 4f2a91c Keep every row."]
+    conflict = (
+        "CONFLICT (content): Merge conflict in src/a.py\nOn branch rows\n"
+        "Your branch is ahead of 'origin/rows' by 1 commit.\nThe stash entry is kept in case you need it again."
+    )
+    ahead = "The branch was ahead of origin/rows by 1 commit when version control last said so."
+    told = shown(stashed, run("git stash pop", conflict, failed=True))
+    assert told == ["`git stash pop` ran into conflicts: the stash entry was kept.", ahead]
+    dropped = run("git stash drop", "Dropped refs/stash@{0} (9bb01d2)")
+    assert shown(stashed, dropped) == []
+    pushed = run("git push --force", " + 9bb01d2...4f2a91c rows -> rows (forced update)")
+    status = run("git status", "On branch rows\nYour branch is ahead of 'origin/rows' by 2 commits.")
+    assert shown(status, pushed) == ["On branch rows.", "Pushed 9bb01d2...4f2a91c rows -> rows (forced)."]
+    equal = run("git status", "On branch rows\nYour branch is up to date with 'origin/rows'.")
+    assert shown(status, equal) == ["On branch rows."]
+
+
+def test_a_check_names_the_files_that_were_changed_after_it() -> None:
+    check = run("pytest -q", "12 passed in 0.3s")
+    told = shown(changing("src/a.py"), check, changing("src/b.py", "src/a.py"))
+    assert told[-1] == "`pytest -q` passed (12 passed in 0.3s). Changed since: b.py, a.py."
+    many = changing(*(f"src/part_{number}.py" for number in range(5)))
+    assert shown(check, many)[-1].endswith("Changed since: part_2.py, part_3.py, part_4.py and 2 more.")

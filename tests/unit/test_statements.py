@@ -315,7 +315,7 @@ def test_the_lines_that_say_what_went_wrong_are_told_once_each() -> None:
         ok  \tpkg/errors\t0.3s
         make: *** [all] Error 2
         """
-    assert errors(dedent(output)) == "src/a.go:3:1: undefined: keepRow; make: *** [all] Error 2"
+    assert errors(dedent(output)) == "src/a.go:3:1: undefined: keepRow, also in b.go"
     assert errors("reading row 3\nwritten") == errors("") == ""
     assert len(errors("\n".join(f"error: row {number} is missing" for number in range(99)), 120)) <= 120
 

@@ -63,17 +63,24 @@ def test_commands_that_the_user_entered_are_told() -> None:
     assert "- The user entered /ide: Connected to the editor Kelp." in entered(command, shown)
     many = "<local-command-stdout>New in this version:\n- rows are kept\n- heads are kept</local-command-stdout>"
     assert not any("The user" in line for line in entered("<command-name>/news</command-name>", many))
+    long = "\n".join(f"- rows of part {number} are kept" for number in range(40))
+    printed = f"<local-command-stdout>New in this version:\n{long}</local-command-stdout>"
+    assert "- The user entered /news." in entered("<command-name>/news</command-name>", printed)
     goodbye = "<command-name>/exit</command-name>", "<local-command-stdout>Bye!</local-command-stdout>"
     assert not any("The user" in line for line in entered(*goodbye))
     spoken = said("`<bash-input>rm -rf src</bash-input>` would remove all of it.")
     assert not any("The user" in line for line in told(spoken)), "what somebody says of such a line"
 
 
-def test_an_edit_that_was_made_after_all_failed_for_no_reason_worth_telling() -> None:
+def test_why_an_edit_failed_at_first_is_told_unless_the_file_was_only_not_read() -> None:
     arguments = {"file_path": "src/rows.py", "old_string": "x = 1", "new_string": "y = 2"}
     failed = step("", "Edit", arguments, "File has not been read yet. Read it first.", failed=True)
     assert any("not been read" in line for line in told(failed))
     assert not any("not been read" in line for line in told(failed, edit("src/rows.py", "x = 1", "y = 2")))
+    twice = step("", "Edit", arguments, "Found 2 matches of the string, but replace_all is false. Set it.", failed=True)
+    assert "- An edit of src/rows.py failed at first: Found 2 matches of the string, but replace_all is false." in told(
+        twice, edit("src/rows.py", "x = 1", "y = 2")
+    )
 
 
 def test_what_a_search_showed_stands_under_what_was_searched_for() -> None:

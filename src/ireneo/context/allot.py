@@ -134,7 +134,9 @@ class Statements:
                     line = told_with_way_out(statement.line, way)
                     yield self.price("operations", replace(line, weight=line.weight * GOT_OVER))
             elif "check" in dict(statement.line.verbs):
-                yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
+                text = f"{statement.line.text.rstrip('.')}; it passed later."
+                line = replace(statement.line, text=text, weight=statement.line.weight * GOT_OVER)
+                yield self.price("operations", line)
 
     def price(self, section: SectionName, line: Line, *, noted: bool = False) -> PricedLine:
         """Render a line and count it; `noted` says that it is of a block with a model's notes."""

@@ -35,9 +35,10 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon, current_wordings
 from ireneo.summaries.judge import MEDIUM, MILD, STANDING, STRONG
 from ireneo.summaries.notes import STANDS_BESIDE
-from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key, shown_state, state_lines
+from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key
 from ireneo.summaries.pins import BY_HAND, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 from ireneo.summaries.work import strategy_of

@@ -18,9 +18,9 @@ from ireneo.log.message import Count, Head, Message, MessageId, head_of
 from ireneo.log.tree import ROOT, Annotation, SessionKey
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.outcomes import shown_state
 from ireneo.summaries.overview import asked_budget
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.state import shown_state
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, render

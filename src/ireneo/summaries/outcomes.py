@@ -1,13 +1,9 @@
-"""What came of an agent's work, as calls and results prove it: dead ends, fixed failures, and where the work stands.
-
-The state is a line per subject, so that of several blocks the newest line stands.
-"""
+"""What came of an agent's work, as calls and results prove it: dead ends and failures that were got over."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,15 +15,15 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import (
     asks,
     code,
+    defined,
     errors,
     gives_reason,
     is_intent,
     prose,
     shown_output,
     survives,
-    totals,
 )
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps, tasks_of
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature, steps
 from ireneo.summaries.summary import Line
 
 GIVEN_UP = 8.0
@@ -39,6 +35,18 @@ MISTAKEN = 3.0
 GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160
 """Most characters of a change that are quoted."""
+LONGEST_FAILURE = 260
+"""Most characters of a failed check that passed later, with its command."""
+SHORT_REASON = 180
+"""Most characters of what was wrong in a failure that was got over."""
+MOST_TOLD = 3
+"""Most failures of one command that are told, the last ones."""
+CHECK = "check "
+"""Begins the subject of a check."""
+STATUS_SUBJECT = 80
+"""Most characters of a command in a status line."""
+SHORT = 60
+"""Most characters of an output quoted with an outcome."""
 NEAR = 3
 """Another way to the same end is looked for among this many calls after a failure."""
 
@@ -72,32 +80,123 @@ def dead_ends(steps: Sequence[Step]) -> list[Line]:
 
 
 def worked(steps: Sequence[Step]) -> list[Line]:
-    """Failures that were fixed, and what was changed in between: the same command failed and then passed."""
-    out: dict[str, Line] = {}
+    """Failures that were got over: what was wrong each time, and what was changed before it passed."""
+    failures: dict[tuple[str, int], list[int]] = {}
     for place, step in enumerate(steps):
-        if not step.failed_itself or not (step.action.shell or step.action.kind == "use"):
-            continue
-        success = _same_later(steps, place)
-        if success is None:
-            continue
-        out[key(step)] = Line(
-            text=f"{_named(step)} failed ({_reason(step).rstrip('.')}){_how(steps, place, success)}.",
-            subject=key(step),
+        if step.failed_itself and (step.action.shell or step.action.kind == "use"):
+            success = _same_later(steps, place)
+            if success is not None:
+                failures.setdefault((key(step), success), []).append(place)
+    out: dict[str, Line] = {}
+    for (name, success), places in failures.items():
+        out[name] = Line(
+            text=f"{_named(steps[places[0]])} failed: {_what_was_wrong(steps, [*places, success])}.",
+            subject=name,
             weight=GOT_OVER,
             position=steps[success].position,
-            sources=step.sources + steps[success].sources,
+            sources=tuple(each for place in (*places[-MOST_TOLD:], success) for each in steps[place].sources),
         )
     return list(out.values())
 
 
-def _how(steps: Sequence[Step], place: int, success: int) -> str:
-    """How what failed at `place` succeeded later: with what changed in between, or in another way."""
-    failed, later = steps[place], steps[success]
-    between = changed(steps[place:success])
-    after = f" after I changed {', '.join(between[-3:])}" if between else ""
-    if _command_words(failed) == _command_words(later):
-        return f" and passed{after or ' later'}"
-    return f"; {_named(later)} worked{after}"
+def _what_was_wrong(steps: Sequence[Step], places: Sequence[int]) -> str:
+    """What was wrong at each of the `places` but the last, where it succeeded, and what was changed in between."""
+    *failed, success = places
+    told: dict[str, int] = {}
+    for place in failed:
+        # Of what fails in the same way again, the last time counts.
+        told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip("."), None)
+        told[wrong] = place
+    kept = list(told.items())[-MOST_TOLD:]
+    ways = [
+        _changed_between(steps, at, then) for (_, at), (_, then) in zip(kept, [*kept[1:], ("", success)], strict=True)
+    ]
+    said = "".join(f"{wrong}{way and f'; after {way}: '}" for (wrong, _), way in zip(kept[:-1], ways[:-1], strict=True))
+    if kept[:-1] and not ways[-2]:
+        said += "; then "
+    later = steps[success]
+    same = _command_words(steps[kept[-1][1]]) == _command_words(later)
+    ended = "passed" if same else f"{_named(later)} worked"
+    after = f" after {ways[-1]}" if ways[-1] else " later" if same else ""
+    return f"{said}{kept[-1][0]}; {ended}{after}"
+
+
+def _changed_between(steps: Sequence[Step], place: int, later: int) -> str:
+    """The files that were changed between two steps, each with what was defined or named there."""
+    written = [
+        (step.action.subject, line)
+        for step in steps[place:later]
+        if step.action.kind in CHANGES and not step.failed
+        for line in survives(step.action.added.splitlines(), step.action.removed.splitlines()) or ("",)
+    ]
+    return _changed_for(written, steps[place].answered)
+
+
+def _changed_for(written: Iterable[tuple[str, str]], wrong: str) -> str:
+    """Tell of the code `written`, with its files, what it defines and what of it the failure names; empty for none."""
+    meant = frozenset(artifacts(wrong))
+    names: dict[str, dict[str, None]] = {}
+    for path, said in written:
+        within = names.setdefault(path.rpartition("/")[2], {})
+        if (name := defined(said)) and name in meant:
+            within[name] = None
+        within.update((name, None) for name in artifacts(said) if name in meant and "." not in name)
+    shown = [f"{file} (`{'`, `'.join(list(each)[:2])}`)" if each else file for file, each in names.items()]
+    return f"I changed {', '.join(shown[-3:])}" if shown else ""
+
+
+def with_checks_got_over(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """Take the failed checks that passed later out of `operations`; returns what is left, and each with its way out.
+
+    `artifacts` are the lines on what was changed.
+    """
+    checks = [line for line in operations if "check" in dict(line.verbs)]
+    left, told = [], []
+    for line in operations:
+        later = [each for each in checks if each.position > line.position and runs_also(each.subject, line.subject)]
+        passed = next((each for each in later if not each.failed), None)
+        if not (line.failed and "check" in dict(line.verbs) and passed):
+            left.append(line)
+            continue
+        told.append(_told_as_got_over(line, later[0], artifacts))
+    return left, told
+
+
+def _told_as_got_over(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
+    """A failed check with what was changed until it was run again, `then`."""
+    written = (
+        (each.subject, each.text.partition("`")[2])
+        for each in artifacts
+        if line.position < each.position <= then.position and each.subject
+    )
+    way = _changed_for(written, line.text)
+    wrong = clip(_FOLDERS.sub("", line.text), LONGEST_FAILURE).rstrip(".")
+    if then.failed:
+        text = f"{wrong}; {way.replace('I changed', 'I then changed')}." if way else f"{wrong}."
+    elif then.subject == line.subject:
+        text = f"{wrong}; passed {f'after {way}' if way else 'later'}."
+    else:
+        text = f"{wrong}; {f'after {way} ' if way else 'later '}`{clip(then.subject, SHORT)}` passed."
+    return replace(line, text=text, weight=GOT_OVER, failed=False, verbs=(), sources=(*line.sources, *then.sources))
+
+
+_FOLDERS = lazy_re(r"(?<![\w/.@~+-])(?:[\w.@~+-]+/)+(?=[\w@+-]+(?:\.[\w@+-]+)+:\d)")
+"""The folders of a place in a file."""
+
+
+def runs_also(command: str, other: str) -> bool:
+    """Whether a command runs one of the commands that another one runs."""
+    return command == other or bool(_commands_in(command) & _commands_in(other))
+
+
+def covers(wide: frozenset[str], narrow: frozenset[str]) -> bool:
+    """Whether a command with the words `wide` runs what one with those of `narrow` runs: the same, or folders of it."""
+    return all(word in narrow or any(each.startswith(f"{word.rstrip('/')}/") for each in narrow) for word in wide)
+
+
+def _commands_in(command: str) -> frozenset[str]:
+    steps = command.removeprefix(CHECK).split("&&")
+    return frozenset(each.partition("|")[0].partition(" 2>")[0].strip() for each in steps)
 
 
 def key(step: Step) -> str:
@@ -286,9 +385,9 @@ def _agents_reason(step: Step) -> str:
     return next((each for each in said if gives_reason(each)), next((each for each in said if not is_intent(each)), ""))
 
 
-def _reason(step: Step) -> str:
+def _reason(step: Step, limit: int = 320) -> str:
     """What went wrong, by the output."""
-    return errors(step.answered) or step.error or shown_output(step.output) or "it says nothing more"
+    return errors(step.answered, limit) or step.error or shown_output(step.output) or "it says nothing more"
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:
@@ -337,256 +436,6 @@ def _core(text: str) -> str:
     return " ".join(text.split())
 
 
-WORTH = 6.0
-"""Weight of a line of the state, which is asked for first."""
-FAILS = 8.0
-"""Weight of a check that failed last."""
-LESS = 2.5
-STALE = 0.6
-"""Factor for a check after which files were changed."""
-SINCE_CHECK = " Files were changed since."
-SINCE_COMMIT = "Changed, and no commit seen since: "
-READ_LAST = "Read last: "
-SHORT = 60
-"""Most characters of an output quoted with an outcome."""
-STATUS_SUBJECT = 80
-"""Most characters of a command in a status line."""
-MOST_CHECKS = 4
-TOTALS = 120
-"""Most characters of the totals of a check that failed."""
-MOST_FILES = 12
-MOST_LISTED = 24
-MOST_TASKS = 24
-MOST_READ = 3
-MOST_LOGGED = 3
-"""Most commits of a log that are told."""
-CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
-READ = "read "
-LISTED = "listed"
-"""What version control listed as changed; earlier changes that are not listed are gone."""
-
-_ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
-_COMMITTED = lazy_re(
-    r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
-)
-_PUSHED = lazy_re(
-    r"^[ \t]*+(?:[+*=]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\* \[new branch\])\s+(?P<what>\S+\s*->\s*\S+)", re.MULTILINE
-)
-_REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
-_COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
-_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
-_LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
-_STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
-_CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
-_LISTED = lazy_re(
-    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
-    re.MULTILINE,
-)
-_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
-"""A temporary repository."""
-_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
-_PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
-
-
-def state_lines(done: Sequence[Step]) -> list[Line]:
-    """Where the work stands after `done`, the newest line of each subject."""
-    out: dict[str, Line] = {}
-    for place, step in enumerate(done):
-        for line in _state_of_step(step):
-            out.pop(line.subject, None)
-            out[line.subject] = line
-        for path in thrown_away(done, place):
-            # An empty line overrides the earlier one, also in deeper blocks.
-            out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
-    return standing_state(out.values())
-
-
-def standing_state(lines: Iterable[Line]) -> list[Line]:
-    """The newest line of each subject; what was committed since is no longer changed."""
-    out: dict[str, Line] = {}
-    for line in sorted(lines, key=lambda line: line.position):
-        out.pop(line.subject, None)
-        out[line.subject] = line
-    committed = max((out[key].position for key in (COMMIT, LISTED) if key in out), default=-1)
-    planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
-    return [
-        line
-        for line in out.values()
-        if not (line.subject.startswith(CHANGED) and line.position < committed)
-        and not (line.subject.startswith(TASKS) and line.position < planned)
-    ]
-
-
-def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
-    """The state as it is shown: changed files in one line, and the last checks only.
-
-    What the shown messages say themselves, `live`, and what it outdates, is left out. With `narrow`, paths are
-    shortened.
-    """
-    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
-    files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
-    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
-    checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
-    kept = [
-        line
-        for line in lines
-        if line.text and not line.subject.startswith((CHANGED, CHECK, READ)) and line.position not in shown_there
-    ]
-    out = [line for line in kept if not line.subject.startswith(TASKS)]
-    if any(line.position not in shown_there for line in files):
-        shown = [line.text for line in files[-MOST_FILES:]]
-        if narrow:
-            shown = _ends(shown)
-        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
-    known = {line.text for line in files}
-    read = [line for line in lines if line.subject.startswith(READ) and line.position not in shown_there]
-    if read := [line for line in read if line.text not in known][-MOST_READ:]:
-        shown = [short_path(line.text) if narrow else line.text for line in read]
-        out.append(replace(read[-1], text=f"{READ_LAST}{', '.join(shown)}."))
-    if files:
-        checks = [
-            replace(line, text=f"{line.text}{SINCE_CHECK}", weight=line.weight * STALE)
-            if line.position < files[-1].position
-            else line
-            for line in checks
-        ]
-    return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
-
-
-def _ends(paths: Sequence[str]) -> list[str]:
-    """The ends of the paths, or whole paths where ends are equal."""
-    ends = [short_path(path) for path in paths]
-    return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
-
-
-def _each_once(files: Sequence[Line]) -> list[Line]:
-    """Drop files that are listed again with more of their path."""
-    return [
-        line
-        for place, line in enumerate(files)
-        if not any(other.text.endswith(f"/{line.text}") for other in (*files[:place], *files[place + 1 :]))
-    ]
-
-
-def _unsettled(checks: Sequence[Line]) -> list[Line]:
-    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`, or for a folder around it."""
-    words = [frozenset(line.subject.split()) for line in checks]
-    return [
-        line
-        for place, line in enumerate(checks)
-        if not any(
-            words[place] <= later or later <= words[place] or (wider.weight < FAILS and _covers(later, words[place]))
-            for wider, later in zip(checks[place + 1 :], words[place + 1 :], strict=True)
-        )
-    ]
-
-
-def _covers(wide: frozenset[str], narrow: frozenset[str]) -> bool:
-    """Whether a command with the words `wide` runs what one with those of `narrow` runs: the same, or folders of it."""
-    return all(word in narrow or any(each.startswith(f"{word.rstrip('/')}/") for each in narrow) for word in wide)
-
-
-def _state_of_step(step: Step) -> Iterator[Line]:
-    action = step.action
-    if action.kind in CHANGES:
-        if not step.failed and not action.subject.startswith(_SCRATCH):
-            yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
-    elif action.kind == "plan":
-        yield from _tasks(step)
-    elif action.kind == "read" and not step.failed:
-        yield step.line(action.subject, LESS + 1, subject=f"{READ}{action.subject}")
-    elif step.result is not None and action.shell:
-        if action.kind == "check" and (step.failed_itself or not step.failed):
-            came = _came(step, step.answered)
-            yield step.line(
-                f"`{clip(action.subject, 100)}` {came}.",
-                FAILS if step.failed else WORTH,
-                subject=f"{CHECK}{action.subject}",
-            )
-        if not _ELSEWHERE.search(step.command):
-            yield from _not_shared(step) if step.failed else _version(step)
-
-
-def _not_shared(step: Step) -> Iterator[Line]:
-    """A commit or push that failed or was refused."""
-    if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
-        wrong = errors(step.answered, 160) or step.error
-        ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
-        why = "the user refused it" if step.rejected else ended
-        yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
-
-
-def _version(step: Step) -> Iterator[Line]:
-    """What version control said: commit, branch, pull request, push."""
-    output = without_reminders(step.output)
-    if found := _COMMITTED.search(output):
-        yield step.line(
-            f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
-        )
-        yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
-    elif _COMMIT_COMMAND.search(step.command):
-        yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
-    if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
-        which = "newest commits" if len(logged) > 1 else "newest commit"
-        yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject="head")
-    status = _STATUS_COMMAND.search(step.command)
-    # With a path, it only tells about that.
-    if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
-        yield from _listed(step, output)
-    if found := _ON_BRANCH.search(output):
-        yield step.line(f"On branch {found['name']}.", WORTH, subject=BRANCH)
-    if found := _REQUEST.search(output):
-        yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
-    if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
-        yield step.line(f"Pushed {' '.join(found['what'].split())}.", WORTH, subject=SHARED)
-
-
-def _logged(output: str) -> list[str]:
-    """The newest commits of a log, a line each."""
-    lines = [line.strip() for line in output.strip().splitlines()[:MOST_LOGGED]]
-    return [clip(line, SHORT) for line in takewhile(_LOGGED.fullmatch, lines)]
-
-
-def _listed(step: Step, output: str) -> Iterator[Line]:
-    """What version control lists as changed; nothing is known where the output is neither a list nor clean."""
-    listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
-    if listed or not output.strip() or _CLEAN.search(output):
-        yield step.line("", LESS, subject=LISTED)
-        for path in listed:
-            # Behind the line of the list itself, which overrides earlier ones.
-            yield step.line(path, LESS, subject=f"{CHANGED}{path}")
-
-
-def _came(step: Step, output: str) -> str:
-    """How a check ended: passed only if nothing in its output contradicts it."""
-    wrong = errors(output, 240).rstrip(".")
-    failed = known_failed(step.result, step.call) if step.result else None
-    found = totals(output, TOTALS)
-    counted = f" ({found})" if found and found not in wrong else ""
-    if step.failed or failed:
-        return f"failed: {wrong or step.error}{counted}"
-    if wrong and failed is None:
-        return f"said: {wrong}{counted}"
-    said = shown_output(output).strip(" .=-")
-    return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
-
-
-def _tasks(step: Step) -> Iterator[Line]:
-    """The agent's last list of tasks, completed ones last."""
-    by_status: dict[str, list[str]] = {}
-    for task in tasks_of(step)[:MOST_TASKS]:
-        text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
-        if text:
-            status = str(task.get("status") or "pending").replace("_", " ")
-            by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
-    for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
-        done = status in ("completed", "done")
-        yield step.line(
-            f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH, subject=f"{TASKS} {status}"
-        )
-
-
 _KINDS = ("check", "run", "save")
 
 
@@ -631,7 +480,7 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue
-        if _covers(_telling_words(passed), _telling_words(subject)):
+        if covers(_telling_words(passed), _telling_words(subject)):
             del last[subject]
         else:
             shown = f"{passed} {output}"

@@ -557,12 +557,25 @@ _WRONG = lazy_re(
     r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$"
 )
 """Of a line in lower case: which is searched twice as fast as by a pattern that ignores case."""
-_HEADS = lazy_re(r"[\w ]{1,30}:$")
-"""A line that only leads others."""
+_OF_CODE = lazy_re(r"[{;]$| := |^[})]|^(?:return|if|throw|raise|func|def|fn|function)\b|^\w+(?:\.\w+)+\(")
+"""A line of code, which an output shows beside what is wrong with it."""
+_ENDED_BADLY = lazy_re(
+    r"^(?:\[[\w:./-]{1,40}\] )?(?:ERROR task failed|FAIL(?:ED|URE)?(?:\s+\S+\s+(?:[\d.]+s|\[build failed\]))?"
+    r"|exit (?:code|status) \d+|make: \*\*\* .*)$",
+    re.IGNORECASE,
+)
+"""A line that only says that something failed."""
 _COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
-_RULER = lazy_re(r"[=_-]{4,}")
 _FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
-_PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
+_COMPLAINS = lazy_re(
+    r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
+)
+"""Of a line in lower case that begins with a place in a file."""
+_TOOK = lazy_re(r" \(\d+(?:\.\d+)?s\)$")
+"""The time that a test took."""
+SCRAP = 8
+_NO_ERROR = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)|[\w ]{1,30}:$|[=_-]{4,}")
+"""What passed, what only leads others, and rulers."""
 _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
 _FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
@@ -583,23 +596,36 @@ _HARNESS_SAYS = lazy_re(r"^(?:Shell cwd was reset to|agentId: \w+ \(for resuming
 
 
 def errors(output: str, limit: int = 320) -> str:
-    """The different lines of an output that say what went wrong, the first with its place; empty for none."""
-    found: dict[str, str] = {}
+    """The different lines of an output that say what went wrong, each file once; empty for none.
+
+    That something failed is told only where nothing says what.
+    """
+    told: list[str] = []
+    known: set[str] = set()
+    ended = ""
     for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
         # pytest prefixes the lines of a failure with E.
         line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
-        if (
-            len(line) > 8
-            and not _HEADS.match(line)
-            and _WRONG.search(line.lower())
-            and not _PASSED.match(line)
-            and not _RULER.match(line)
-        ):
-            found.setdefault(_PLACE.sub("", line), line)
-        if len(found) == MOST_ERRORS:
+        place = _PLACE.match(line)
+        wrong = _WRONG.search(line.lower()) or (place and _COMPLAINS.search(line.lower()))
+        if len(line) <= SCRAP or not wrong or _NO_ERROR.match(line):
+            continue
+        line = _TOOK.sub("", line)
+        said = line[place.end() :] if place else line
+        if _ENDED_BADLY.match(said):
+            ended = ended or said
+            continue
+        file = place[0].partition(":")[0].rpartition("/")[2] if place else ""
+        if not place and _OF_CODE.search(said):
+            continue
+        if said not in known:
+            told.append(line if file and not known else f"{file}: {said}" if file and file not in known else said)
+        elif file and file not in known:
+            told[-1] += f", also in {file}"
+        known |= {said, file}
+        if len(told) == MOST_ERRORS:
             break
-    first, rest = list(found.values())[:1], list(found)[1:]
-    return clip("; ".join([*first, *rest]), limit)
+    return clip("; ".join(told) or ended, limit)
 
 
 def totals(output: str, limit: int) -> str:

@@ -22,18 +22,18 @@ from ireneo.summaries.outcomes import (
     key,
     overturned,
     said_in_refusal,
-    standing_state,
-    state_lines,
     succeeded,
     told_with_way_out,
     way_out,
+    with_checks_got_over,
     worked,
 )
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
+from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import (
     FEWEST_WORDS,
+    SHOWN_OUTPUT,
     asks,
-    decides,
     defined,
     errors,
     merged,
@@ -43,7 +43,7 @@ from ireneo.summaries.statements import (
     shown_output,
     without_harness,
 )
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, short_path, signature, steps
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, sentences, short_path, signature, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
 
@@ -87,8 +87,12 @@ ACTED = 0.1
 ACTS = (("did", 1),)
 LONGEST_MOVE = 180
 """Most characters of a command that moves something; the place where it went stands at the command's end."""
+MADE_AFTER_ALL = 1.2
+"""Weight of a change that failed at first."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
+_UNREAD = lazy_re(r"\bread\b|\bmodified since\b", re.IGNORECASE)
+"""Why an edit failed: the tool wants the file to be read first."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
 BY_USER = 2.5
 """Weight of a command that the user entered themselves."""
@@ -101,7 +105,7 @@ LIMITS: dict[SectionName, int] = {
     "direction": 40,
     "strategy": 40,
     "operations": 60,
-    "discoveries": 120,
+    "discoveries": 150,
     "achieved": 60,
     "dead_ends": 30,
     "worked": 20,
@@ -131,9 +135,9 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
-            "strategy": [*(line for line in said if decides(line.text)), *_offered(messages, ends_turn=ends_turn)],
+            "strategy": _offered(messages, ends_turn=ends_turn),
             "discoveries": [
-                *(line for line in said if not decides(line.text)),
+                *said,
                 *_harmless(_reported(done)),
                 *_harmless(seen(done, known)),
             ],
@@ -284,10 +288,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         output = step.answered
         named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
-            made = (each for each in done[place + 1 :] if each.action.kind in CHANGES and not each.failed)
-            if key(step) in told or (kind in CHANGES and any(each.action.subject == subject for each in made)):
-                continue  # A change that was made after all is told by itself.
-            yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
+            yield from () if key(step) in told else _failure(step, named, done[place + 1 :])
         elif step.rejected and not said_in_refusal(step):
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
@@ -302,6 +303,16 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
 
 
+def _failure(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:
+    """A call that failed; of a change that was made after all only why, unless the file was just not read."""
+    wrong = errors(step.answered) or step.error
+    made = (each.action.subject for each in later if each.action.kind in CHANGES and not each.failed)
+    if step.action.kind not in CHANGES or step.action.subject not in made:
+        yield _outcome(step, f"{named} failed: {wrong}", 3.5)
+    elif (said := next(sentences(wrong), "").rstrip(".")) and not _UNREAD.search(said):
+        yield step.line(f"An edit of {short_path(step.action.subject)} failed at first: {said}.", MADE_AFTER_ALL)
+
+
 def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
     """The commands that the user entered; of commands to the harness only what came of them."""
     for ran in ran_by_user(messages):
@@ -312,6 +323,15 @@ def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
             )
         elif len(said.split()) >= FEWEST_WORDS and "\n" not in ran.output:
             text = f"The user entered {clip(ran.command, LONGEST_MOVE)}: {said}"
+        elif not ran.shell and len(ran.output) > SHOWN_OUTPUT:
+            # What a program tells of itself is of no use to the work.
+            yield Line(
+                text=f"The user entered {clip(ran.command, LONGEST_MOVE)}.",
+                weight=ACTED,
+                position=ran.position,
+                sources=(ran.id,),
+            )
+            continue
         else:
             continue
         yield Line(text=text, weight=BY_USER, position=ran.position, sources=(ran.id,))
@@ -457,9 +477,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
             kept.setdefault(section.name, []).extend(section.lines)
     kept["discoveries"] = without_removed(kept)
     kept["dead_ends"] = _still_dead(children)
-    kept["worked"] = [*kept.get("worked", ()), *_got_over(children)]
-    kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), definition)
     acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
+    acts, passed = with_checks_got_over(acts, kept.get("artifacts", ()))
+    kept["worked"] = _in_order([*kept.get("worked", ()), *_got_over(children), *passed])
+    kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), definition)
     # Why a check failed may be asked after it passed.
     kept["operations"] = _newest_of_each(
         acts, lambda line: "" if line.failed and "check" in dict(line.verbs) else line.subject

@@ -19,9 +19,9 @@ from ireneo.log.calls import atoms, settled
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import rolled_up, without_replaced
-from ireneo.summaries.outcomes import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
+from ireneo.summaries.state import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
     Atom,
@@ -160,7 +160,7 @@ _USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)�
 
 def recorded(shown: str) -> str:
     """The part of a line as a context shows it that its record holds."""
-    shown = shown.strip().removeprefix("- ").removesuffix(SINCE_CHECK)
+    shown = shown.strip().removeprefix("- ").partition(SINCE_CHECK)[0]
     if (said := _USER_SAID.fullmatch(shown)) is not None:
         return said["words"]
     if shown.startswith(SINCE_COMMIT):

@@ -1,0 +1,319 @@
+"""Where an agent's work stands: branch, commits, changed files, checks and tasks, as outputs show it.
+
+The state is a line per subject, so that of several blocks the newest line stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from ireneo.log.calls import known_failed, without_reminders
+from ireneo.patterns import lazy_re
+from ireneo.summaries.outcomes import CHECK, SHORT, covers, runs_also, thrown_away
+from ireneo.summaries.statements import errors, shown_output, totals
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, tasks_of
+from ireneo.summaries.summary import Line
+
+WORTH = 6.0
+"""Weight of a line of the state, which is asked for first."""
+FAILS = 8.0
+"""Weight of a check that failed last."""
+LESS = 2.5
+STALE = 0.6
+"""Factor for a check after which files were changed."""
+SINCE_CHECK = " Changed since: "
+SINCE_COMMIT = "Changed, and no commit seen since: "
+READ_LAST = "Read last: "
+MOST_CHECKS = 4
+TOTALS = 120
+"""Most characters of the totals of a check that failed."""
+MOST_FILES = 12
+MOST_SINCE = 3
+UNCOMMITTED = 4.0
+"""Weight of the files that were changed since the last commit."""
+MOST_LISTED = 24
+MOST_TASKS = 24
+MOST_READ = 3
+MOST_LOGGED = 3
+"""Most commits of a log that are told."""
+CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
+REMOTE, STASH = "remote", "stash"
+READ = "read "
+LISTED = "listed"
+"""What version control listed as changed; earlier changes that are not listed are gone."""
+
+_ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
+_COMMITTED = lazy_re(
+    r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
+)
+_PUSHED = lazy_re(
+    r"^[ \t]*+[+*=]?[ \t]*+(?:(?P<range>[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40})|\[new (?:branch|tag)\]|\[up to date\])?\s+"
+    r"(?P<what>\S+\s*->\s*\S+)(?P<forced> \(forced update\))?",
+    re.MULTILINE,
+)
+_APART = lazy_re(
+    r"^Your branch (?:is (?P<how>ahead of|behind) '(?P<other>[^'\n]{1,200})' by (?P<many>\d+) commits?"
+    r"|and '(?P<parted>[^'\n]{1,200})' have diverged|is up to date with ')",
+    re.MULTILINE,
+)
+_STASHED = lazy_re(r"^Saved working directory and index state (?P<what>.{1,160})", re.MULTILINE)
+_UNSTASHED = lazy_re(r"^Dropped (?:refs/)?stash@?", re.MULTILINE)
+_STASH_KEPT = "The stash entry is kept"
+_REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
+_COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
+_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
+_LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
+_STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
+_CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
+_LISTED = lazy_re(
+    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
+    re.MULTILINE,
+)
+_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
+"""A temporary repository."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
+_PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
+
+
+def state_lines(done: Sequence[Step]) -> list[Line]:
+    """Where the work stands after `done`, the newest line of each subject."""
+    out: dict[str, Line] = {}
+    for place, step in enumerate(done):
+        for line in _state_of_step(step):
+            out.pop(line.subject, None)
+            out[line.subject] = line
+        for path in thrown_away(done, place):
+            # An empty line overrides the earlier one, also in deeper blocks.
+            out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
+    return standing_state(out.values())
+
+
+def standing_state(lines: Iterable[Line]) -> list[Line]:
+    """The newest line of each subject; what was committed since is no longer changed."""
+    out: dict[str, Line] = {}
+    for line in sorted(lines, key=lambda line: line.position):
+        out.pop(line.subject, None)
+        out[line.subject] = line
+    committed = max((out[key].position for key in (COMMIT, LISTED) if key in out), default=-1)
+    planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
+    return [
+        line
+        for line in out.values()
+        if not (line.subject.startswith(CHANGED) and line.position < committed)
+        and not (line.subject.startswith(TASKS) and line.position < planned)
+    ]
+
+
+def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
+    """The state as it is shown: changed files in one line, and the last checks only.
+
+    What the shown messages say themselves, `live`, and what it outdates, is left out. With `narrow`, paths are
+    shortened.
+    """
+    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
+    files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
+    checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
+    kept = [
+        line
+        for line in lines
+        if line.text and not line.subject.startswith((CHANGED, CHECK, READ)) and line.position not in shown_there
+    ]
+    out = [line for line in kept if not line.subject.startswith(TASKS)]
+    if any(line.position not in shown_there for line in files):
+        shown = [line.text for line in files[-MOST_FILES:]]
+        if narrow:
+            shown = _ends(shown)
+        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}.", weight=UNCOMMITTED))
+    known = {line.text for line in files}
+    read = [line for line in lines if line.subject.startswith(READ) and line.position not in shown_there]
+    if read := [line for line in read if line.text not in known][-MOST_READ:]:
+        shown = [short_path(line.text) if narrow else line.text for line in read]
+        out.append(replace(read[-1], text=f"{READ_LAST}{', '.join(shown)}."))
+    if files:
+        checks = [_with_changes_since(line, files) for line in checks]
+    return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
+    """A check with the files that were changed since it was run."""
+    since = _ends([line.text for line in files if line.position > check.position])
+    if not since:
+        return check
+    more = f" and {len(since) - MOST_SINCE} more" if len(since) > MOST_SINCE else ""
+    text = f"{check.text}{SINCE_CHECK}{', '.join(since[-MOST_SINCE:])}{more}."
+    return replace(check, text=text, weight=check.weight * STALE)
+
+
+def _ends(paths: Sequence[str]) -> list[str]:
+    """The names of the files, or whole paths where names are equal."""
+    ends = [path.rpartition("/")[2] for path in paths]
+    return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
+
+
+def _each_once(files: Sequence[Line]) -> list[Line]:
+    """Drop files that are listed again with more of their path."""
+    return [
+        line
+        for place, line in enumerate(files)
+        if not any(other.text.endswith(f"/{line.text}") for other in (*files[:place], *files[place + 1 :]))
+    ]
+
+
+def _unsettled(checks: Sequence[Line]) -> list[Line]:
+    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`, or for a folder around it.
+
+    What couldn't be run at all is over once another check passed.
+    """
+    return [
+        line for place, line in enumerate(checks) if not any(_settles(other, line) for other in checks[place + 1 :])
+    ]
+
+
+def _settles(later: Line, check: Line) -> bool:
+    """Whether a later check says how an earlier one would end now."""
+    new, old = frozenset(later.subject.split()), frozenset(check.subject.split())
+    if new <= old or old <= new:
+        return True
+    if later.weight >= FAILS:
+        return False
+    over = check.weight >= FAILS and (runs_also(later.subject, check.subject) or is_environment(check.text))
+    return over or covers(new, old)
+
+
+def _state_of_step(step: Step) -> Iterator[Line]:
+    action = step.action
+    if action.kind in CHANGES:
+        if not step.failed and not action.subject.startswith(_SCRATCH):
+            yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
+    elif action.kind == "plan":
+        yield from _tasks(step)
+    elif action.kind == "read" and not step.failed:
+        yield step.line(action.subject, LESS + 1, subject=f"{READ}{action.subject}")
+    elif step.result is not None and action.shell:
+        if action.kind == "check" and (step.failed_itself or not step.failed):
+            came = _came(step, step.answered)
+            yield step.line(
+                f"`{clip(action.subject, 100)}` {came}.",
+                FAILS if step.failed else WORTH,
+                subject=f"{CHECK}{action.subject}",
+            )
+        if not _ELSEWHERE.search(step.command):
+            yield from _not_shared(step) if step.failed else _version(step)
+            yield from _set_aside(step)
+
+
+def _not_shared(step: Step) -> Iterator[Line]:
+    """A commit or push that failed or was refused."""
+    if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
+        wrong = errors(step.answered, 160) or step.error
+        ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
+        why = "the user refused it" if step.rejected else ended
+        yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
+
+
+def _version(step: Step) -> Iterator[Line]:
+    """What version control said: commit, branch, pull request, push."""
+    output = without_reminders(step.output)
+    if found := _COMMITTED.search(output):
+        yield step.line(
+            f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
+        )
+        yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
+    elif _COMMIT_COMMAND.search(step.command):
+        yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
+    if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
+        which = "newest commits" if len(logged) > 1 else "newest commit"
+        yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject="head")
+    status = _STATUS_COMMAND.search(step.command)
+    # With a path, it only tells about that.
+    if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
+        yield from _listed(step, output)
+    if found := _ON_BRANCH.search(output):
+        yield step.line(f"On branch {found['name']}.", WORTH, subject=BRANCH)
+    if found := _REQUEST.search(output):
+        yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
+    if _PUSH_COMMAND.search(step.command):
+        yield from _shared(output, step)
+
+
+def _shared(output: str, step: Step) -> Iterator[Line]:
+    """What a push brought to the remote branch; an earlier one that failed is over."""
+    text = ""
+    if found := _PUSHED.search(output):
+        pieces = (found["range"], *found["what"].split(), "(forced)" if found["forced"] else "")
+        text = f"Pushed {' '.join(filter(None, pieces))}."
+    yield step.line(text, WORTH, subject=SHARED)
+    yield step.line("", LESS, subject=REMOTE)
+
+
+def _set_aside(step: Step) -> Iterator[Line]:
+    """What version control said is not in the branch or not in the remote one, also where a command failed."""
+    output = without_reminders(step.output)
+    if found := _STASHED.search(output):
+        yield step.line(f"A stash was made: {found['what'].strip()}.", WORTH, subject=STASH)
+    elif _UNSTASHED.search(output):
+        yield step.line("", LESS, subject=STASH)
+    elif _STASH_KEPT in output:
+        yield step.line(
+            f"`{clip(step.action.subject, SHORT)}` ran into conflicts: the stash entry was kept.", WORTH, subject=STASH
+        )
+    if found := _APART.search(output):
+        if found["how"]:
+            many = found["many"]
+            said = f"{found['how']} {found['other']} by {many} commit{'s' if many != '1' else ''}"
+        else:
+            said = f"diverged from {found['parted']}" if found["parted"] else ""
+        # An empty line overrides the earlier one.
+        text = f"The branch was {said} when version control last said so." if said else ""
+        yield step.line(text, LESS + 1, subject=REMOTE)
+
+
+def _logged(output: str) -> list[str]:
+    """The newest commits of a log, a line each."""
+    lines = [line.strip() for line in output.strip().splitlines()[:MOST_LOGGED]]
+    return [clip(line, SHORT) for line in takewhile(_LOGGED.fullmatch, lines)]
+
+
+def _listed(step: Step, output: str) -> Iterator[Line]:
+    """What version control lists as changed; nothing is known where the output is neither a list nor clean."""
+    listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
+    if listed or not output.strip() or _CLEAN.search(output):
+        yield step.line("", LESS, subject=LISTED)
+        for path in listed:
+            # Behind the line of the list itself, which overrides earlier ones.
+            yield step.line(path, LESS, subject=f"{CHANGED}{path}")
+
+
+def _came(step: Step, output: str) -> str:
+    """How a check ended: passed only if nothing in its output contradicts it."""
+    wrong = errors(output, 240).rstrip(".")
+    failed = known_failed(step.result, step.call) if step.result else None
+    found = totals(output, TOTALS)
+    counted = f" ({found})" if found and found not in wrong else ""
+    if step.failed or failed:
+        return f"failed: {wrong or step.error}{counted}"
+    if wrong and failed is None:
+        return f"said: {wrong}{counted}"
+    said = shown_output(output).strip(" .=-")
+    return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
+
+
+def _tasks(step: Step) -> Iterator[Line]:
+    """The agent's last list of tasks, completed ones last."""
+    by_status: dict[str, list[str]] = {}
+    for task in tasks_of(step)[:MOST_TASKS]:
+        text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
+        if text:
+            status = str(task.get("status") or "pending").replace("_", " ")
+            by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
+    for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
+        done = status in ("completed", "done")
+        yield step.line(
+            f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH, subject=f"{TASKS} {status}"
+        )
