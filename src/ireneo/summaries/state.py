@@ -51,8 +51,8 @@ _COMMITTED = lazy_re(
     r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
 )
 _PUSHED = lazy_re(
-    r"^[ \t]*+[+*=]?[ \t]*+(?:(?P<range>[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40})|\[new (?:branch|tag)\]|\[up to date\])?\s+"
-    r"(?P<what>\S+\s*->\s*\S+)(?P<forced> \(forced update\))?",
+    r"^[ \t]*+(?:[+*=][ \t]++)?(?:(?P<range>[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40})|\[[a-z ]{1,20}\])[ \t]++"
+    r"(?P<what>\S{1,200}[ \t]*+->[ \t]*+\S{1,200})(?P<forced> \(forced update\))?",
     re.MULTILINE,
 )
 _APART = lazy_re(
