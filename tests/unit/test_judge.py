@@ -8,6 +8,7 @@ from ireneo.summaries.judge import judge
 from ireneo.summaries.own_words import own_words
 
 ALWAYS = (
+    "you never push before the tests ran",
     "This is not a bank's system, but a small hobby project.",
     "Make this a rule.",
     "Are you remembering the changelog?",
@@ -52,6 +53,20 @@ ALWAYS = (
     "I did not ask you for a forecast.",
 )
 THIS_TASK = (
+    "Don't you dare delete the logbook",
+    "no 7% hard coded pls, the toll comes from settings.TOLL",
+    "no timestamps written by hand plz",
+    "so no mocks please",
+    "no deploys today please",
+    "dont rename the gauges, ok?",
+    "Fass die Tabelle nicht an, ja?",
+    "short answers please",
+    "second person pls",
+    "never forget that the gate is locked at night",
+    "Ne touche jamais au dossier des cartes",
+    "N'efface pas les journaux.",
+    "Surtout ne le renomme pas",
+    "Ne pas modifier le calendrier.",
     "The short page should be enough.",
     "Don't touch the importer while you are at it.",
     "Do not print anything when the file is empty.",
@@ -123,6 +138,17 @@ THIS_TASK = (
     "We will by default use the third method.",
 )
 NOTHING = (
+    "ok so no harbour trip.",
+    "well then no soup tonight",
+    "no sailing for me this weekend",
+    "no take the other rope please",
+    "you never listen",
+    "always remember that i love you",
+    "never forget how much we miss you",
+    "it should never happen, right?",
+    "Can you look at the gate, ok?",
+    "Il ne touche jamais au dossier des cartes.",
+    "Ne t'inquiète pas.",
     "You're still not consistent.",
     "Add a sample of the settings so we don't commit the keys of the harbour.",
     "Make sure nothing that was moved breaks the page.",

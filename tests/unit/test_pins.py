@@ -118,6 +118,10 @@ def test_only_users_and_the_system_bind(role: Role, origin: Origin) -> None:
         ("Never leave me! ((please keep replies under 200 words))", ["please keep replies under 200 words"]),
         ("OOC: Always write in the past tense.\nShe nods.", ["Always write in the past tense."]),
         ("[Out of character - never kill off Bram.] We ride.", ["never kill off Bram."]),
+        ("She waits. (OOC: pls dont decide what Mara feels, ok?)", ["pls dont decide what Mara feels, ok?"]),
+        ("((short replies please))", ["short replies please"]),
+        ("(OOC: can you pls not write for my character?)", ["can you pls not write for my character?"]),
+        ("((sorry for the late reply)) (OOC: brb, dinner)", []),
         ("(außerhalb der Rolle: Niemals die Zeit überspringen.)", ["Niemals die Zeit überspringen."]),
     ],
 )

@@ -188,13 +188,15 @@ class Constraints(Topic, frozen=True, kw_only=True):
     turns: Row = ()  # Words that separate a question from a rule
     asks: Row = ()  # At the beginning: a question or request, with or without a question mark
     asks_not: Row = ()  # At the beginning: a question that asks not to do something
-    hedges: Row = ()  # At the beginning: the speaker may be wrong
+    consents: Row = ()  # At the end of an order: asks whether the listener will follow it
+    hedges: Row = ()  # At the beginning: the speaker may be wrong, or says what they feel for the listener
     stressed: Row = ()  # Anywhere, in capitals: obligation
     scope: Row = ()  # Anywhere: the sentence holds beyond the task at hand, whatever else it says
     wide: Row = ()  # Words of scope that matter only in a sentence that binds
     never: Row = ()  # At the beginning of a clause: always or never
     forbid: Row = ()  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
     keep: Row = ()  # At the beginning of a clause: something is to stay as it is, or is preferred
+    plans: Row = ()  # At the beginning, where a ban has no verb: a conclusion or what is so for the moment, and no ban
     rests: Row = ()  # At the beginning of a clause: what is left of what the clause before it denies
     # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
     use: Row = ()

@@ -50,6 +50,7 @@ _CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+",
 _ASKS = _begins(lambda: _words().asks)
 _ASKS_NOT = _begins(lambda: _words().asks_not)
 _HEDGES = _begins(lambda: _words().hedges)
+_CONSENTS = lazy_re(lambda: either(_words().consents), re.I)
 _STRESSED = lazy_re(lambda: rf"\b{either(_words().stressed)}\b")
 SCOPE = _anywhere(lambda: _words().scope)
 _WIDE = _anywhere(lambda: _words().wide)
@@ -66,6 +67,7 @@ _FIRM = _anywhere(lambda: _words().firm)
 _GUESS = _anywhere(lambda: _words().guess)
 _ONCE = _anywhere(lambda: _words().once)
 _NOTHING = _begins(lambda: _words().nothing)
+_PLANS = _begins(lambda: _words().plans)
 _CHANGES = _begins(lambda: _words().changes)
 _MENDS = lazy_re(lambda: either(_words().mends), re.I)
 _SCENES = _anywhere(lambda: _words().scenes)
@@ -229,7 +231,8 @@ def is_order(clause: str) -> bool:
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How binding a sentence is by the words that bind; 0 for not at all."""
-    sentence = QUOTED.sub("X", said.text[:LONGEST])
+    # "Don't push, ok?" asks nothing.
+    sentence = _CONSENTS.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _ASKS_NOT.match(_bare(sentence)):
         # "Can we not commit the drafts?" is no question.
@@ -242,7 +245,8 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         return 0.0
     opening, comma, rest = sentence.rpartition(", ")
     bare_ban = said.personal and comma and not _has_subject(opening) and _NOTHING.match(rest)
-    base = MEDIUM if bare_ban or _NOTHING.match(_bare(sentence)) else 0.0
+    banned = bare_ban or (_NOTHING.match(_bare(sentence)) and not _PLANS.match(sentence))
+    base = MEDIUM if banned else 0.0
     told = False
     at_hand = said.personal and _CHANGES.match(_bare(sentence)) and not _WIDE.search(sentence)
     for thought in _TURN.split(sentence):
