@@ -79,6 +79,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     says: tuple[Predication, ...] = ()
     # The same of a whole clause, whoever does what it says: "they promoted me to …", "first day at …"
     outright: tuple[Predication, ...] = ()
+    forbids: Row = ()  # Anywhere in a rule: what must not be
+    named: Row = ()  # A statement that whoever was spoken of last has a `name`
+    of_boss: Row = ()  # Anywhere: it is about the speaker's boss
     promoted: Row = ()  # Anywhere: who has other work has it for the same employer
     ends: Row = ()  # Anywhere: something has ended or was replaced
     over_what: Row = ()  # Anywhere: `what` has ended, or `who` has died. Both may match too many words.

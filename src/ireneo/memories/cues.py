@@ -20,7 +20,7 @@ _VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
 _HEED_CASE = ("relative", "of_others")
-_EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses", "lasts_for")
+_EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses", "lasts_for", "named")
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")
 _AROUND = {
@@ -123,6 +123,16 @@ def each_of(cue: str) -> Iterator[re.Pattern[str]]:
 def says(cue: str, text: str) -> bool:
     """Whether a cue of any language stands in a text."""
     return any(getattr(each, cue).search(text) for each in all_cues().values())
+
+
+def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:
+    """What a clause says whoever its subject is, perhaps with the clauses before it: "we moved, it's Lyon now"."""
+    for row, pattern in (each for known in all_cues().values() for each in known.outright):
+        for said in dict.fromkeys((text, sentence)):
+            found = pattern.match(said)
+            if found and found["value"] in text:
+                return row, found
+    return None
 
 
 @from_data

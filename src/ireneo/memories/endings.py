@@ -262,6 +262,9 @@ class _ChangeReader:
             if self.moves and _is_work_at(each, hit):
                 # Who moves away from Munich may work there all the same.
                 continue
+            if each.attribute == "home" and not self._shared(named, set(terms(each.value))):
+                # Who lives there with a cat that died lives there still.
+                continue
             if hit <= doing and named - doing:
                 # Who stopped wearing a watch may wear glasses.
                 continue
@@ -270,9 +273,8 @@ class _ChangeReader:
             if (named & (_persons() | _beings())) - words or (not gone and self._of_others(each, hit)):
                 # "The neighbour's dog" is another one.
                 continue
-            if not gone and (
-                _speaks_of(each, hit) or (_says_over(each.text) if back else _says_over_of(each, hit)) != back
-            ):
+            over = _says_over(each.text) if back else _says_over_of(each, hit)
+            if not gone and (_speaks_of(each, hit) or (over or (back and _forbids(each))) != back):
                 continue
             found.append(each)
         return found
@@ -566,6 +568,11 @@ def is_name_of(record: Record) -> bool:
 def _says_over(text: str) -> bool:
     """Whether a memory itself says that something has ended."""
     return says("ends", heard(text))
+
+
+def _forbids(record: Record) -> bool:
+    """Whether a memory is a rule for answers that says what they must not have."""
+    return record.attribute == "manner" and says("forbids", heard(record.text))
 
 
 def _says_over_of(record: Record, hit: set[str]) -> bool:

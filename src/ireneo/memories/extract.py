@@ -16,11 +16,12 @@ from ireneo.language.predicates import Predicate, and_also, in_third_person, pre
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
-from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, says
+from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, said_outright, says
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
+from ireneo.memories.occupation import halves_of_work
 from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
@@ -45,8 +46,8 @@ _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
 _ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w )(?-i:[A-ZÄÖÜ])[\w-]+|[.,!]", re.I)
-_AS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).as_what)}$", re.I)
-_IS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).is_what)}$", re.I)
+_AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
+_SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
@@ -245,6 +246,10 @@ class _FactReader:
         self.employers: tuple[str, ...] = ()
         """For whom the speaker works, as far as it is known."""
         self.opens = True
+        self.being = ""
+        """What was last said to have no name: "dog"."""
+        self.own = True
+        """Whether the statement before was about the speaker, or there is none."""
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """The facts of a statement; of an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
@@ -254,6 +259,8 @@ class _FactReader:
         if not pieces:
             text = f"ich {statement.text}" if german and leaves_out_ich(statement) else statement.text
             yield from (replace(fact, quote=statement.text) for fact in self._facts(replace(statement, text=text)))
+            said = predicate(statement.text, self._named(statement)) if not german else None
+            self.own = said is None or said.subject.casefold() in _SPEAKERS
             return
         name, *pieces = pieces
         opens = "Ich bin" if german else "I'm"
@@ -269,7 +276,7 @@ class _FactReader:
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
-        rule = self._rule(statement)
+        rule = self._rule(statement) or self._named_being(statement)
         if rule is not None:
             yield rule
             return
@@ -296,6 +303,8 @@ class _FactReader:
         if more:
             yield from self._slots(replace(statement, text=more), predicate(more, self._named(statement)))
         slots, called = list(self._slots(statement, said)), {each.value for each in named}
+        slots = list(self._had_too(statement, said, slots)) if said is not None else slots
+        self._remember_being(slots)
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots:
             return
@@ -305,6 +314,26 @@ class _FactReader:
         elif says_of_change(statement.text) or says("reached", statement.text):
             # What tells nothing by itself may still end what is known.
             yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
+
+    def _had_too(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
+        """The slots of a clause, and those that it fills besides: "I have a peanut allergy and two kids"."""
+        has = said.verb == "have" and not said.negated and not said.over
+        for found in _AND_THINGS.finditer(statement.text, said.rest_start) if has and slots else ():
+            more = f"{statement.text[: said.rest_start]} {statement.text[found.end() :]}"
+            pieces = [replace(statement, text=each) for each in (statement.text[: found.start()], more)]
+            told = [list(self._slots(each, predicate(each.text, self._named(each)))) for each in pieces]
+            if all(told) and told[0][0].value != told[1][0].value:
+                yield from (replace(each, quote=statement.text) for facts in told for each in facts)
+                return
+        yield from slots
+
+    def _remember_being(self, slots: Sequence[SaidFact]) -> None:
+        """Remember of whom the name may be told next."""
+        for each in slots:
+            words = [word for word in each.value.casefold().split() if word in relations()]
+            has_name = any(word[:1].isupper() for word in each.value.split())
+            if words and not has_name and each.attribute in ("pet", "child"):
+                self.being = words[-1]
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """The facts of the second half of a statement, as a clause of its own."""
@@ -360,6 +389,32 @@ class _FactReader:
             salience=0.9,
         )
 
+    def _named_being(self, statement: Statement) -> SaidFact | None:
+        """The name of the animal or child that was told of right before: "his name is Bruno"."""
+        rows = (row for each in all_cues().values() for row in each.each["named"])
+        found = next((hit for row in rows if self.being and (hit := row.match(statement.text))), None)
+        if found is None or statement.made_up or found["name"].casefold() in no_names():
+            return None
+        name, code = found["name"], relations()[self.being]
+        self.names[code] = self.names[name] = name
+        return self._called(statement, self.being, name)
+
+    def _called(self, statement: Statement, word: str, name: str) -> SaidFact:
+        """The fact that somebody of the speaker's has a name."""
+        called, german = attribute_of(word), statement.language == "de"
+        return SaidFact(
+            text=f"{self._whose(german)} {word} {'heißt' if german else 'is called'} {name}.",
+            quote=statement.text,
+            kind="semantic",
+            subject=self.subject,
+            attribute=called,
+            value=name,
+            at=self.at,
+            adds=holding_of(called) == "set",
+            confidence=0.8,
+            salience=0.6,
+        )
+
     def _relatives(self, statement: Statement) -> Iterator[SaidFact]:
         """The names of people whom the statement calls the speaker's."""
         if statement.made_up:
@@ -380,21 +435,7 @@ class _FactReader:
             ):
                 continue
             self.names[code] = self.names[name] = name
-            called = attribute_of(word)
-            german = statement.language == "de"
-            text = f"{self._whose(german)} {word} {'heißt' if german else 'is called'} {name}."
-            yield SaidFact(
-                text=text,
-                quote=statement.text,
-                kind="semantic",
-                subject=self.subject,
-                attribute=called,
-                value=name,
-                at=self.at,
-                adds=holding_of(called) == "set",
-                confidence=0.8,
-                salience=0.6,
-            )
+            yield self._called(statement, word, name)
 
     def _whose(self, german: bool = False) -> str:
         if german:
@@ -413,7 +454,7 @@ class _FactReader:
     def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up:
             return
-        if outright := _outright(statement):
+        if outright := said_outright(statement.text, statement.sentence):
             yield from self._of_outright(statement, *outright)
             return
         if statement.language == "de":
@@ -422,7 +463,8 @@ class _FactReader:
         if said is None:
             return
         whose = self._whose_clause(said)
-        if whose is None or not (said.subject or self.anyone or _MINE.search(statement.text)):
+        elided = not (said.subject or self.anyone or _MINE.search(statement.text))
+        if whose is None or (elided and not self.own):
             # "Turned 4 on Thursday" may be said of a child.
             return
         subject, attribute = whose
@@ -442,7 +484,7 @@ class _FactReader:
                 denied = found is not None
             else:
                 denied = False
-            if found is None or not _fits(row, said):
+            if found is None or not _fits(row, said) or (elided and row.attribute != "employer"):
                 continue
             against = row.ends or said.over or denied
             facts = list(self._of_row(statement, said, row, found, subject, against=against))
@@ -469,10 +511,9 @@ class _FactReader:
                 yield fact
                 continue
             is_quoted = words_of(fact.text) != fact.text
-            yield fact if is_quoted else replace(fact, text=_without_job(fact.text, job))
-            text = fact.text if is_quoted else f"{fact.text[: fact.text.index(job)]}{job}."
-            place = rf" {either(topic(Phrasing).of_work)} (?:\w+ )?{re.escape(fact.value)}(?= )"
-            yield replace(fact, text=re.sub(place, "", text), attribute="job", value=job)
+            at_work, as_what = (fact.text, fact.text) if is_quoted else halves_of_work(fact.text, fact.value, job)
+            yield replace(fact, text=at_work)
+            yield replace(fact, text=as_what, attribute="job", value=job)
 
     def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
         """The subject of the clause, and the attribute that it names; None if it is nobody's."""
@@ -559,7 +600,8 @@ class _FactReader:
         against: bool,
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none of a job that one has on one day of the week."""
-        is_of_a_day = row.attribute in ("employer", "job") and not against and of_one_day(statement.text)
+        begun = against or (said is not None and said.tense in ("past", "perfect"))
+        is_of_a_day = row.attribute in ("employer", "job") and not begun and of_one_day(statement.text)
         if is_of_a_day and not any(each.since for each in self._times(statement.text, statement.language, ahead=False)):
             return
         raw = found.groupdict().get("value") or ""
@@ -736,24 +778,6 @@ class _FactReader:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
-
-
-def _outright(statement: Statement) -> tuple[Predication, re.Match[str]] | None:
-    """What a clause says whoever its subject is, perhaps with the clauses before it: "we moved, it's Lyon now"."""
-    for row, pattern in (each for known in all_cues().values() for each in known.outright):
-        for text in dict.fromkeys((statement.text, statement.sentence)):
-            found = pattern.match(text)
-            if found and found["value"] in statement.text:
-                return row, found
-    return None
-
-
-def _without_job(text: str, job: str) -> str:
-    """Where somebody works, without as what: "is an analyst at Philips" gives "works at Philips"."""
-    before, _, after = text.partition(job)
-    left = _AS_WHAT.sub("", before)
-    left = left if left != before else _IS_WHAT.sub(topic(Phrasing).works[0], before)
-    return f"{left}{after}" if left != before else text
 
 
 def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:

@@ -20,11 +20,27 @@ from ireneo.patterns import lazy_re
 _PLACE = lazy_re(lambda: rf"\b{either(topic(Phrasing).of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
 
 
+_AS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).as_what)}$", re.I)
+_IS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).is_what)}$", re.I)
+
+
+def halves_of_work(text: str, employer: str, job: str) -> tuple[str, str]:
+    """Where somebody works, and as what: "is an analyst at Philips" gives "works at Philips" and "is an analyst"."""
+    before, _, after = text.partition(job)
+    left = _AS_WHAT.sub("", before)
+    left = left if left != before else _IS_WHAT.sub(topic(Phrasing).works[0], before)
+    place = rf" {either(topic(Phrasing).of_work)} (?:\w+ )?{re.escape(employer)}(?= )"
+    return (f"{left}{after}" if left != before else text), re.sub(place, "", f"{before}{job}.")
+
+
 def other_half(draft: MemoryDraft, held: Sequence[Record], words: str) -> Iterator[Record]:
     """The memories of somebody's other half of their work that end with what `words` say of it."""
     if draft.attribute not in ONE_LIFE or says("besides", words):
         return
     same = [each for each in held if each.subject == draft.subject]
+    if draft.attribute == "employer":
+        # The boss stays where one worked.
+        yield from (each for each in held if each.attribute == "boss" or says("of_boss", each.text))
     others = [each for each in same if each.attribute == ONE_LIFE[draft.attribute]]
     if draft.against:
         yield from others if draft.attribute == "employer" and not draft.value else _told_with(draft, same, others)
