@@ -75,10 +75,24 @@ ENDED = (
     ("I work at Philips as an analyst.", "I retired, finally."),
     ("I live in Paris.", "We finally moved, it's Lyon now."),
     ("I own three bikes.", "I now own four bikes."),
+    ("I own three bikes.", "Two went to the repair café, so just the one now."),
+    ("We have two boys.", "Our third arrived on Tuesday, a girl."),
+    ("The rent is 1,450 a month, bins not included.", "Letter from the landlord, it's 1,600 since the first."),
+    ("My scan is on the 9th.", "They rang, it's the 16th."),
+    ("I have two dogs, Rex and Luna.", "We had to give Rex away."),
+    ("I love jazz.", "I've gone off jazz lately."),
+    ("My solicitor is Miss Geddes.", "I sacked Geddes."),
+    ("I'm vegetarian.", "I'm not vegetarian anymore, I eat fish now."),
+    ("My son is in fifth grade.", "My son is a sixth grader now."),
+    ("My boss is Marek. I work at Philips.", "I quit Philips!"),
     ("Mein Freund Jonas hilft mir beim Streichen.", "Jonas und ich haben Schluss gemacht."),
 )
 
 STANDS = (
+    ("I live in Krakow with my wife Ewa and our cats Mia and Pixel.", "Pixel died yesterday."),
+    ("I'm allergic to walnuts.", "I'm not vegetarian anymore, I eat fish now."),
+    ("The rent is 1,450 a month.", "The club has 1,600 members now."),
+    ("My granddaughter turns six on the 9th of March.", "My brother's scan was moved, it's the 16th."),
     ("I work at Philips.", "I quit smoking."),
     ("I work at Philips.", "They promoted me to team lead."),
     ("I work at Philips.", "I'm also a volunteer firefighter."),
@@ -289,3 +303,22 @@ def test_a_child_that_gives_something_up_is_still_called_so(tmp_path: Path) -> N
         session.append([{"role": "user", "content": "Orla has dropped the cello."}])
         memory.work(until_idle=True)
         assert "The user's daughter is called Orla." in {each.text for each in memory.memories() if each.holds}
+
+
+@pytest.mark.parametrize(
+    ("joke", "back", "held"),
+    [
+        ("I moved to Oslo and I have twelve cats.", "Just kidding, I live in Bergen.", ["The user lives in Bergen."]),
+        ("I'm allergic to nuts.", "just kidding lol", []),
+    ],
+)
+def test_a_joke_that_is_taken_back_in_the_next_message_holds_no_longer(
+    tmp_path: Path, joke: str, back: str, held: list[str]
+) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        for minute, text in enumerate((joke, back)):
+            session.append([{"role": "user", "content": text, "timestamp": f"2024-05-01T10:0{minute}:00Z"}])
+            session.append([{"role": "assistant", "content": "I see.", "timestamp": f"2024-05-01T10:0{minute}:20Z"}])
+        memory.work(until_idle=True)
+        assert [each.text for each in memory.memories()] == held

@@ -34,15 +34,16 @@ from ireneo.engine.reading import (
     own_draft,
     read_by_model,
 )
-from ireneo.engine.remember import Remembered, settle_drafts, settle_passed, settle_said
+from ireneo.engine.remember import Remembered, settle_drafts, settle_passed, settle_said, settle_taken_back
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
 from ireneo.log.tree import SessionKey
+from ireneo.memories.earnest import is_joke_taken_back
 from ireneo.memories.extract import SaidFact, said_facts
 from ireneo.memories.quoting import question_of
-from ireneo.memories.record import TRUST, MemoryDraft, Source
+from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -273,6 +274,11 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
             known.learn(done.record for done in settle_passed(tx, key.space, known.facts, said.at, now))
         heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
         last = before[-1] if before and heard and before[-1].role == "assistant" else None
+        word = _draft_of(SaidFact(text=said.text, quote=said.text, kind="semantic"), said, stretch, now)
+        taken = _taken_back(said, before if heard else (), known.facts)
+        done = settle_taken_back(tx, key.space, taken, replace(word, recorded=now + len(remembered) * _NEXT))
+        known.learn(each.record for each in done)
+        remembered += done
         facts = said_facts(
             said.text,
             speaker=said.speaker,
@@ -293,6 +299,14 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return _heard(stretch, remembered)
+
+
+def _taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
+    """The memories of the user's message before, if this one says at its beginning that it was a joke."""
+    last = next((each for each in reversed(before) if each.role == "user"), None)
+    if said.role != "user" or last is None or not is_joke_taken_back(said.text):
+        return []
+    return [each for each in known if each.holds and set(each.sources) == {last.message}]
 
 
 def _is_work_on_files(messages: Sequence[Message]) -> bool:

@@ -324,6 +324,11 @@ def settle_passed(
     return done
 
 
+def settle_taken_back(tx: Transaction, space: str, known: Sequence[Record], word: MemoryDraft) -> list[Remembered]:
+    """Retire what a user's `word` says to have been a joke."""
+    return settle_drafts(tx, space, [replace(_evidence_against(each, word), at=each.at) for each in known])
+
+
 def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """What remains of a memory about several named people when one is no longer among them; None if it is not one."""
     if record.kind == "episodic" and not lasted(record):

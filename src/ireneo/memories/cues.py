@@ -20,7 +20,19 @@ _VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
 _HEED_CASE = ("relative", "of_others")
-_EACH = ("becomes", "over_what", "grades", "clocks", "renewed", "switched", "uses", "lasts_for", "named")
+_EACH = (
+    "becomes",
+    "over_what",
+    "grades",
+    "clocks",
+    "renewed",
+    "switched",
+    "uses",
+    "lasts_for",
+    "named",
+    "so_many",
+    "one_more",
+)
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")
 _AROUND = {

@@ -138,6 +138,12 @@ def _language(sentence: str, text: str) -> str:
     return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
 
 
+def is_joke_taken_back(text: str) -> bool:
+    """Whether a message begins by saying that what was said before it was a joke."""
+    found = next((hit for each in all_cues().values() if (hit := each.takes_back.search(plain(text).strip()))), None)
+    return found is not None and says("joke", found[0])
+
+
 def is_earnest(text: str) -> bool:
     """Whether a text to be remembered is meant as true: not supposed, joked, played or quoted."""
     said = plain(text)

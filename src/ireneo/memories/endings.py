@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import timedelta
 from functools import lru_cache
 
 from ireneo.language.alike import alike
@@ -31,6 +32,7 @@ from ireneo.memories.figures import (
     series,
     units,
 )
+from ireneo.memories.lone_figures import of_that_many, of_that_size
 from ireneo.memories.occupation import other_half
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
@@ -72,6 +74,8 @@ _BORN_TO = ("child", "sibling", "parent", "relative")
 """Of the codes of relations, those that end with nothing but a death."""
 _ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
 """Attributes of which who says that one has ended means the others as well: what one may eat again."""
+_LATELY = timedelta(days=60)
+"""For how long a date that is told is the one that a mere date puts right."""
 _ALIKE = 0.8
 """The cosine of two words that may name the same."""
 
@@ -79,7 +83,7 @@ _ALIKE = 0.8
 def says_of_change(text: str) -> bool:
     """Whether a text says that something has ended or changed."""
     text = in_standard(text)
-    if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back")):
+    if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back", "put_right")):
         return True
     return any(pattern.search(text) for pattern in each_of("over_what"))
 
@@ -87,6 +91,8 @@ def says_of_change(text: str) -> bool:
 def may_change(text: str) -> bool:
     """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
     text = in_standard(text)
+    if any(pattern.search(text) for cue in ("so_many", "one_more") for pattern in each_of(cue)):
+        return True
     if says_of_change(text) or figures(text) or counts_of(text) or says("reached", text) or says("recovered", text):
         return True
     return any(changes.search(text) for _, changes, _ in _things())
@@ -122,6 +128,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
             *reader.over(),
             *reader.other(),
             *reader.measured(),
+            *reader.lone(),
             *reader.related(),
             *reader.anew(),
             *reader.rivals(),
@@ -141,6 +148,12 @@ def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
 def _may_end(record: Record) -> bool:
     """Whether a memory can end: facts and procedures, and events that express a lasting state."""
     return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
+
+
+def _is_of_speaker(text: str) -> bool:
+    """Whether a statement tells something of the speaker, perhaps with others."""
+    clause = clause_of(text, telling)
+    return clause is not None and not clause.subject
 
 
 def _is_passing(text: str) -> bool:
@@ -243,11 +256,18 @@ class _ChangeReader:
         yield from self._put_right()
 
     def _put_right(self) -> list[Record]:
-        """The last memory of the same day with another figure, if that is corrected: "it got moved, Saturday"."""
+        """The memory with another figure, if that is put right: "it got moved, Saturday"."""
         told = _numbers_of(self.words) if says("put_right", self.words) else set()
-        today = [each for each, _ in self.held if told and each.at.date() == self.draft.at.date()]
-        today = [each for each in today if (theirs := _numbers_of(heard(each.text))) and not told & theirs]
-        return sorted(today, key=lambda each: each.recorded)[-1:]
+        others = [(each, _numbers_of(heard(each.text))) for each, _ in self.held if told]
+        others = [(each, theirs) for each, theirs in others if theirs and not told & theirs]
+        dates = {kind for kind, _ in told} & {"date"}
+        if dates:
+            others = [(each, theirs) for each, theirs in others if {kind for kind, _ in theirs} & dates]
+        today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
+        # What was told some weeks before is meant if nothing else has a date.
+        lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
+        lately = [each for each in lately if self._same_persons(each)]
+        return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
@@ -321,6 +341,20 @@ class _ChangeReader:
         if len(found) <= 2:
             yield from found
         yield from self._measured_anew(told)
+
+    def lone(self) -> Iterator[Record]:
+        """The only memory that a figure may be about of which is not said what it measures or counts."""
+        if self.besides:
+            return
+        same = [(each, heard(each.text)) for each, _ in self.held if self._same_persons(each)]
+        if self.changed or self.fresh:
+            yield from of_that_size(self.words, same)
+        own = [
+            (each, heard(each.text))
+            for each, _ in self.held
+            if each.subject in ("", self.draft.subject or each.subject)
+        ]
+        yield from of_that_many(self.words, [one for one in own if _is_of_speaker(one[1])])
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that of its days only some are left."""
