@@ -259,8 +259,8 @@ class _FactReader:
         if not pieces:
             text = f"ich {statement.text}" if german and leaves_out_ich(statement) else statement.text
             yield from (replace(fact, quote=statement.text) for fact in self._facts(replace(statement, text=text)))
-            said = predicate(statement.text, self._named(statement)) if not german else None
-            self.own = said is None or said.subject.casefold() in _SPEAKERS
+            clause = predicate(statement.text, self._named(statement)) if not german else None
+            self.own = clause is None or clause.subject.casefold() in _SPEAKERS
             return
         name, *pieces = pieces
         opens = "Ich bin" if german else "I'm"
