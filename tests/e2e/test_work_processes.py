@@ -241,7 +241,8 @@ def test_a_server_that_crashes_and_comes_back_is_waited_for() -> None:
         done.set()
 
     fill(server.url, len(numbers))
-    with LoopbackModel("openai", told) as model, at_work(server.url, model, "--processes", "2") as process:
+    # One process: several of them, and a server that is away, are those of the rolling restart.
+    with LoopbackModel("openai", told) as model, at_work(server.url, model) as process:
         wait_until("somebody asks the model", lambda: model.asked)
         appending = threading.Thread(target=append)
         appending.start()
