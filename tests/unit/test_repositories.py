@@ -86,7 +86,18 @@ def test_worktrees_that_git_lists_are_one_repository() -> None:
 def test_what_git_says_elsewhere_is_of_another_repository(left: str) -> None:
     there = ("Bash", left, REMOTE[2], False)
     assert not shown("a/api", there)
-    assert not shown("a/api", there, REMOTE)
+    # Git alone looks elsewhere; the run itself is where it was.
+    assert bool(shown("a/api", there, REMOTE)) == left.startswith("git")
+
+
+def test_a_run_that_came_back_shows_its_repository_again() -> None:
+    back = ("Bash", "cd /srv/kestrel && git remote -v", REMOTE[2], False)
+    (seen,) = shown("kestrel", ("Bash", "cd /tmp/try && git log --oneline", LISTED[2], False), OTHER, back)
+    assert set(seen.conditions) == {"remote"}
+    assert not are_one([seen], shown("b/kestrel", OTHER))
+    assert not shown(
+        "kestrel", ("Bash", "cd /tmp/try", "", False), ("Bash", "cd src && git remote -v", REMOTE[2], False)
+    )
 
 
 def test_a_folder_of_the_project_is_no_other_place() -> None:

@@ -26,7 +26,7 @@ LOOKED_BACK = 400
 """Messages of a session that are read, at most."""
 MOST_OBSERVED = 50
 """The newest observations of each claim that are read; more make no difference."""
-MOST_MARKED = 400
+MOST_MARKED = 200
 """Runs whose marks of their repository are read; the newest."""
 MOST_TOLD = 2_000
 """Failures that were told, of which traps are compiled; the newest."""

@@ -14,6 +14,9 @@ from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
 
+_RETURNS = lazy_re(r"\(\s*(?:cd|pushd)\s|^git\s+-C\s")
+"""What is run in a shell within, or by git elsewhere: the next call is where it was."""
+_WAS_RESET = "Shell cwd was reset"
 _MOVES = lazy_re(r"\b(?:cd|pushd)\s|\s-C\s")
 _LISTED = lazy_re(r"^[*|/\\ ]{0,8}([0-9a-f]{7,40}) (?:\([^)\n]{1,200}\) )?(\S.{3,})$")
 _COMMITTED = lazy_re(r"^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (\S.{3,})$")
@@ -26,20 +29,24 @@ _SHORT = 7
 
 
 def marks_of_repository(material: RunMaterial) -> list[Observation]:
-    """The remotes, commits and worktrees of its repository that git printed in a run; none where it left its folder."""
+    """The remotes, commits and worktrees of its repository that git printed in a run, while it was in its folder."""
     found: dict[str, dict[str, None]] = {}
     sources: tuple[MessageId, ...] = ()
+    away = False
     for step in run_steps(material) if material.project else ():
         command = command_of(step.call)
-        if _MOVES.search(command) and not _stays(command, material.project):
-            break
-        if step.failed or "git" not in command:
-            continue
-        told = list(_printed(command, step.output, material.project))
-        for sort, mark in told:
-            found.setdefault(sort, {})[mark] = None
-        if told:
-            sources = tuple(step.sources)
+        places = list(_places(command)) if _MOVES.search(command) else []
+        outside = any(not _is_within(each, material.project) for each in places)
+        here = away
+        for place in places:
+            # What git says elsewhere is of another repository, until the run is back.
+            here = not _is_within(place, material.project) or (here and not _is_whole(place))
+        if not (here or outside or step.failed or "git" not in command):
+            told = list(_printed(command, step.output, material.project))
+            for sort, mark in told:
+                found.setdefault(sort, {})[mark] = None
+            sources = tuple(step.sources) if told else sources
+        away = (away if _RETURNS.search(command) else here) and _WAS_RESET not in step.output
     if not found:
         return []
     conditions = {sort: SEPARATOR[sort].join(list(marks)[-MOST:]) for sort, marks in found.items()}
@@ -57,21 +64,24 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
     return [seen]
 
 
-def _stays(command: str, project: str) -> bool:
-    """Whether a command stays in the project's folder: what git says elsewhere is of another repository."""
+def _places(command: str) -> Iterator[str]:
+    """The folders that a command goes to, or has git look at, in order."""
     for step in shell_steps(command):
-        words = list(step.words)
-        places = words[1:2] if words[:1] in (["cd"], ["pushd"]) else []
-        places += [words[at + 1] for at, each in enumerate(words[:-1]) if each == "-C" and words[0] == "git"]
-        if any(not _is_within(each, project) for each in places):
-            return False
-    return True
+        words = step.words
+        if words[:1] in (("cd",), ("pushd",)):
+            yield words[1] if len(words) > 1 else "~"
+        elif words[:1] == ("git",):
+            yield from (words[at + 1] for at, each in enumerate(words[:-1]) if each == "-C")
+
+
+def _is_whole(place: str) -> bool:
+    return place.startswith(("/", "~")) or place[1:2] == ":"
 
 
 def _is_within(place: str, project: str) -> bool:
-    if place.startswith(("/", "~")) or place[1:2] == ":":
+    if _is_whole(place):
         return project_of(directory=place) == project or f"/{project}/" in f"{place}/"
-    return not place.startswith("..") and "$" not in place
+    return not place.startswith("..") and "$" not in place and place != "-"
 
 
 def _printed(command: str, output: str, project: str) -> Iterator[tuple[str, str]]:
@@ -81,7 +91,7 @@ def _printed(command: str, output: str, project: str) -> Iterator[tuple[str, str
         if "git worktree" in names and (tree := _TREE.search(line)):
             yield WORKTREE, project_of(directory=tree[1])
         elif names & _OF_REMOTES and (url := _URL.search(line)):
-            yield REMOTE, digest("r", f"{url[1]}/{url[2]}".lower().encode())
+            yield REMOTE, _mark(f"{url[1]}/{url[2]}".lower())
         elif "git commit" in names and (made := _COMMITTED.search(line)):
             yield MADE, _commit(made[1], made[2])
         elif listed := _LISTED.search(line):
@@ -92,4 +102,11 @@ _OF_REMOTES = frozenset(("git remote", "git push", "git fetch", "git pull"))
 
 
 def _commit(id: str, subject: str) -> str:
-    return digest("c", id[:_SHORT].encode(), subject.strip()[:_SUBJECT].rstrip("….").encode())
+    return _mark(id[:_SHORT], subject.strip()[:_SUBJECT].rstrip("….").strip())
+
+
+def _mark(*pieces: str) -> str:
+    return digest("m", *(each.encode() for each in pieces))[2 : 2 + _MARK]
+
+
+_MARK = 12

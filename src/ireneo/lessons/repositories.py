@@ -16,7 +16,7 @@ REPOSITORY = "<repository>"
 REMOTE, MADE, SEEN, WORKTREE = "remote", "made", "listed", "worktree"
 """Its conditions: marks, with the separator of their sort between them; of worktrees the projects."""
 SEPARATOR: Mapping[str, str] = {REMOTE: " ", MADE: " ", SEEN: " ", WORKTREE: "\n"}
-MOST = 60
+MOST = 150
 """Marks of a sort that are kept of a run."""
 LEAST_COMMITS = 2
 """Commits of one project that another one has to list."""

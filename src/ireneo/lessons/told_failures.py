@@ -155,9 +155,10 @@ def _failing(clauses: Sequence[str]) -> tuple[int, _About | None]:
     """
     found = [(at, about) for at, clause in enumerate(clauses) if (about := _about(clause)) is not None]
     told = [(at, about) for at, about in found if about.before or about.replaced or not _ACTS.search(clauses[at])]
-    plain = [(at, about) for at, clause in enumerate(clauses) if (about := _unmarked(clause)) is not None]
-    chosen = told or plain or found
-    return chosen[0] if chosen else (0, None)
+    if told:
+        return told[0]
+    plain = ((at, about) for at, clause in enumerate(clauses) if (about := _unmarked(clause)) is not None)
+    return next(plain, found[0] if found else (0, None))
 
 
 def _about(clause: str) -> _About | None:
