@@ -14,6 +14,7 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.guard import check_call
+from ireneo.lessons.guard import SessionSoFar, advice
 from ireneo.lessons.lessons import HEED
 from ireneo.lessons.told_failures import ToldFailure, read_told, told_trap
 from ireneo.memories.record import Evidence, MemoryId, Record
@@ -56,6 +57,22 @@ def told(text: str) -> ToldFailure:
         ("`terraform apply` from a laptop corrupts the state", "terraform apply", (), ""),
         ("Never run `npm audit fix` again: it broke the lockfile", "npm audit", ("fix",), ""),
         ("`git push --force` is refused because main is protected", "git push", ("--force",), ""),
+        ("helm upgrade w/o --reuse-values reset all values", "helm upgrade", (), "with --reuse-values"),
+        ("git clean -fdx deleted my notes. Never again.", "git clean", ("-fdx",), ""),
+        (
+            "Always pass --context staging to kubectl apply.",
+            "kubectl apply",
+            (),
+            "Always pass --context staging to kubectl apply",
+        ),
+        (
+            "pip install goes to the system: activate it first: source env/bin/activate",
+            "pip install",
+            (),
+            "activate it first: source env/bin/activate",
+        ),
+        ("dont git add -A here!! name the files", "git add", ("-A",), "name the files"),
+        ("Try `rsync -n` first.", "rsync", (), "Try `rsync -n` first"),
     ],
 )
 def test_a_text_names_the_command_and_the_way_out(
@@ -75,12 +92,42 @@ def test_a_call_with_the_way_out_steps_into_nothing() -> None:
     assert told("`git push --force` is refused: use `git push --force-with-lease`").unless == ("--force-with-lease",)
     assert told("`make it` fails: run `make db` first").unless == ("make db",)
     assert told("`make it` fails: set DATABASE_URL").unless == ("DATABASE_URL",)
+    assert "docker start cache" in told("`make it` fails (`docker start cache` first)").unless
+    assert told("`pytest -n 8` deadlocks: use `-n 1`").unless == ("-n 1",)
+    assert "replica.example" in told("psql on the primary blocks: go to replica.example").unless
 
 
 def test_a_file_is_a_trap_for_who_changes_it() -> None:
     found = told("`src/gen/api.ts` must not be edited by hand: run `make gen`")
     assert (found.path, found.command, found.way_out) == ("src/gen/api.ts", "", "run `make gen`")
     assert told("`pytest tests/slow` runs for hours: ask first").path == "tests/slow/"
+    assert told("config/prod.yaml nicht von Hand ändern, gehört in group_vars").path == "config/prod.yaml"
+    assert told("Never touch anything in db/migrate that is on main").path == "db/migrate/"
+    assert told("ssh bastion.example asks for a code").words == ("bastion.example",)
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "warns"),
+    [
+        ("git clean -fdx deleted my notes", "git clean -xdf", True),
+        ("git clean -fdx deleted my notes", "git clean -n", False),
+        ("dont git add -A here", "git -C /srv add --all", True),
+        ("dont git add -A here", "git add notes.md", False),
+        ("`make clean` deletes the blobs: `make -B all`", "make -C firmware clean all", True),
+        ("`make clean` deletes the blobs: `make -B all`", "make all", False),
+        ("`npm install` breaks the lockfile: use pnpm", "npm i left-pad", True),
+        ("psql on the primary blocks: go to replica.example", "psql -h primary.example", True),
+        ("psql on the primary blocks: go to replica.example", "psql -h replica.example", False),
+        ("Try `rsync -n` first", "rsync -a one two", True),
+        ("Try `rsync -n` first", "rsync -an one two", False),
+        ("Try `rsync -n` first", "rsync -h", False),
+    ],
+)
+def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -> None:
+    trap = told_trap(record(text), ["cli"])
+    assert trap is not None
+    found = advice([trap], "Bash", {"command": call}, SessionSoFar, project="cli")
+    assert (found is not None) == warns
 
 
 @pytest.mark.parametrize(

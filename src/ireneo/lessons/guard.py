@@ -50,6 +50,8 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Those in which it was seen."""
     session: str = ""
     """The only session that showed it, which needs no advice; empty where there are several."""
+    sign: str = ""
+    """A word that every such call contains, where its command is written in several ways."""
     tool: str = ""
     command: str = ""
     words: tuple[str, ...] = ()
@@ -62,7 +64,13 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def needle(self) -> str:
         """A word that every call which steps into it contains."""
-        named = self.command or self.path.rstrip("/").rsplit("/", 1)[-1] or next(iter(self.words), "") or self.tool
+        named = (
+            self.sign
+            or self.command
+            or self.path.rstrip("/").rsplit("/", 1)[-1]
+            or next(iter(self.words), "")
+            or self.tool
+        )
         return next(reversed(named.split()), "")
 
 
@@ -298,6 +306,13 @@ _ONLY_LOOKS = frozenset(
 )
 """Programs that do not need the files that they name to exist."""
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
+
+
+def _asks_for_help(words: Sequence[str]) -> bool:
+    """Whether a program is only asked how it is used; `-h` with a value behind it names a host."""
+    return any(each in _ASKS for each in words if each != "-h") or words[-1:] == ("-h",)
+
+
 _PARTS = lazy_re(r"[\s=;&|()'\"`,]+")
 
 
@@ -309,15 +324,19 @@ def parted(text: str) -> tuple[str, ...]:
 def _steps_into(trap: Trap, call: _CallRead) -> bool:
     if (trap.tool and trap.tool != call.tool) or not trap.needle or trap.needle not in call.text:
         return False
-    return not _holds_any(trap.unless, call) and any(_is_about(trap, piece) for piece in call.pieces)
+    if _holds_any(trap.unless, call) or any(
+        _is_flag_of(trap, each, one) for each in trap.unless for one in call.pieces
+    ):
+        return False
+    return any(_is_about(trap, piece) for piece in call.pieces)
 
 
 def _is_about(trap: Trap, piece: _Piece) -> bool:
-    if trap.command and not (piece.program and any(_begins(name, trap.command) for name in piece.names)):
+    if trap.command and not (piece.program and any(_is_called(trap, name, piece) for name in piece.names)):
         return False
-    if piece.program and not _ASKS.isdisjoint(piece.words) and not _ASKS.intersection(trap.words):
+    if piece.program and _asks_for_help(piece.words) and not _ASKS.intersection(trap.words):
         return False
-    if not all(_follow(parted(words), piece.words) for words in trap.words):
+    if not all(_follow(parted(words), piece.words) or _is_flag_of(trap, words, piece) for words in trap.words):
         return False
     if trap.given == WHOLE and not is_whole(piece.place, trap.projects):
         return False
@@ -329,6 +348,31 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
         return any(_ends(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
     return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
+
+
+def _is_called(trap: Trap, name: str, piece: _Piece) -> bool:
+    """Whether a program of this name is the trap's; what somebody told may have its subcommand among other words."""
+    program, *rest = trap.command.split()
+    return _begins(name, trap.command) or (
+        trap.remembered and bool(rest) and name.split()[:1] == [program] and all(each in piece.words for each in rest)
+    )
+
+
+def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
+    """Whether a call has the short flags that somebody told, in another order or written out: `-fd`, `-df`, `--all`.
+
+    The name of a machine may stand within an address.
+    """
+    if not trap.remembered:
+        return False
+    if not _SHORT_FLAGS.fullmatch(flag):
+        return "." in flag and not flag.startswith("-") and any(flag in word for word in piece.words)
+    given = {letter for word in piece.words if _SHORT_FLAGS.fullmatch(word) for letter in word[1:]}
+    given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
+    return given.issuperset(flag[1:])
+
+
+_SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")
 
 
 def _begins(name: str, command: str) -> bool:

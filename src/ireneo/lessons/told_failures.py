@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -16,7 +17,7 @@ from ireneo.language.topics import Warned, Words
 from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.guard import Trap
 from ireneo.lessons.lessons import HEED, as_part
-from ireneo.lessons.naming import program_name, programs
+from ireneo.lessons.naming import name_of, program_name, programs
 from ireneo.memories.record import Record, disputes, month, one_line, supporting
 from ireneo.memories.signature import action_of
 from ireneo.patterns import lazy_re
@@ -26,27 +27,36 @@ LONGEST = 1_000
 MOST_WORDS = 5
 """Words of a command that is not marked as one."""
 
+_BRACKETS = lazy_re(r"\([^()]{1,300}\)")
+_WITH = ("with", "using", "mit", "avec", "con")
+_LABEL = 3
+"""Words of a clause that may be only a heading."""
 _MARKED = lazy_re(r"`([^`\n]{1,200})`")
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*+(?:=[\w./:-]+)?")
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}")
-_SCRIPT = lazy_re(r"\./|.*\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1|bat)$")
-_PROGRAM = lazy_re(r"[\w./~-]+")
+_SCRIPT = lazy_re(r"\./[\w-][\w./-]*|[\w./~-]*\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1|bat)")
+_HOST = lazy_re(r"(?<![\w./-])[a-z][\w-]*(?:\.[a-z][\w-]+)+(?![\w./-])")
+_PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
 _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 _PLAIN = lazy_re(r"[\w./:=@+-]+")
-_TRAILING = " ,;:.!–—-"
+_LEADING, _TRAILING = " ,;:.!–—", " ,;:.!–—-"
 # A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.
 _SEPARATES = lazy_re(
-    lambda: rf"[;—–]|:(?=\s)|[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')})(?!\w))", re.I
+    lambda: (
+        rf"[;—–]|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')})(?!\w))"
+    ),
+    re.I,
 )
 _JOINED = lazy_re(lambda: rf"^(?:{_row('joins')}),?\s+", re.I)
 _ACTS = lazy_re(lambda: rf"^(?:{_row('acts')})(?!\w)", re.I)
 _INSTEAD = lazy_re(lambda: rf"(?<!\w)(?:{_row('instead')})(?!\w)", re.I)
 _REASON = lazy_re(lambda: rf"^(?:{_row('reasons')})(?!\w)", re.I)
 _BANS = lazy_re(lambda: rf"^(?:{_row('bans')})(?!\w)", re.I)
-_CHANGES = lazy_re(lambda: rf"(?<!\w)(?:{_row('changes')})(?!\w)", re.I)
+_FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{_row('bans')}|no)(?!\w)", re.I)
+_CHANGES = lazy_re(lambda: rf"(?<![\w-])(?:{_row('changes')})(?!\w)", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{_row('in_place_of')})\s+(?:(?:{_row('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(lambda: rf"^(.{{1,300}}?),?\s+(?:{_row('ahead_of')})\s+(?:(?:{_row('runs')})\s+)?$", re.I)
 _OPENS = lazy_re(lambda: rf"^(?:(?:{_row('bans')})\s+)?(?:(?:{_row('runs')})\s+)?", re.I)
@@ -100,6 +110,7 @@ def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
         projects=tuple(sorted({each for each in projects if each})),
         session=record.sessions[0] if len(record.sessions) == 1 else "",
         command=told.command,
+        sign=told.command.split()[0] if told.command in programs().aliases.values() else "",
         words=told.words,
         path=told.path,
         unless=told.unless,
@@ -113,11 +124,10 @@ def read_told(text: str, signature: str = "") -> ToldFailure | None:
     clauses = list(_clauses(said))
     at, about = _failing(clauses)
     if about is None:
-        about = _of_command(action_of(signature).partition(": ")[2])
-        at = 0
+        at, about = 0, _of_command(action_of(signature).partition(": ")[2])
     if about is None or not clauses:
         return None
-    return _with_way_out(clauses, at, about)
+    return _with_way_out(clauses, at, about, said)
 
 
 class _About(Struct, frozen=True, kw_only=True):
@@ -133,8 +143,8 @@ class _About(Struct, frozen=True, kw_only=True):
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """The clauses of a text, without the words that join them; nothing between marks separates."""
-    start, hidden = 0, [(each.start(), each.end()) for each in _MARKED.finditer(text)]
+    """The clauses of a text, without the words that join them; nothing between marks or brackets separates."""
+    start, hidden = 0, [each.span() for how in (_MARKED, _BRACKETS) for each in how.finditer(text)]
     for each in _SEPARATES.finditer(text):
         if not any(first < each.start() < last for first, last in hidden):
             yield from _bare(text[start : each.start()])
@@ -143,7 +153,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _bare(clause: str) -> Iterator[str]:
-    told = _JOINED.sub("", clause.strip(_TRAILING).strip())
+    told = _JOINED.sub("", clause.rstrip(_TRAILING).lstrip(_LEADING))
     if told:
         yield told
 
@@ -151,54 +161,103 @@ def _bare(clause: str) -> Iterator[str]:
 def _failing(clauses: Sequence[str]) -> tuple[int, _About | None]:
     """The clause that says what fails, and the call that it is about.
 
-    What a clause orders is the way out, unless it is all that there is. What is marked goes before what isn't.
+    What a clause orders is the way out; if there is nothing else, the same command without it is the trap.
     """
-    found = [(at, about) for at, clause in enumerate(clauses) if (about := _about(clause)) is not None]
-    told = [(at, about) for at, about in found if about.before or about.replaced or not _ACTS.search(clauses[at])]
-    if told:
-        return told[0]
-    plain = ((at, about) for at, clause in enumerate(clauses) if (about := _unmarked(clause)) is not None)
-    return next(plain, found[0] if found else (0, None))
+    changes = any(map(_CHANGES.search, clauses))
+    for at, clause in enumerate(clauses):
+        about = _of_opening(clause, changes) or (_of_place(clause) if changes else None) or _of_marks(clause, changes)
+        if about is not None:
+            return at, about
+    for at, clause in enumerate(clauses):
+        marked = _MARKED.search(clause)
+        about = (_of_command(marked[1]) if marked else None) or _of_order(clause)
+        if about is not None and _ACTS.search(clause):
+            return at, _About(command=about.command, replaced=True)
+    return 0, None
 
 
-def _about(clause: str) -> _About | None:
-    """The call that the marks of a clause name."""
-    changes, orders = bool(_CHANGES.search(clause)), bool(_ACTS.search(clause))
-    marked = list(_MARKED.finditer(clause))
-    for each in marked:
+def _of_marks(clause: str, changes: bool) -> _About | None:
+    """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
+    orders = bool(_ACTS.search(clause))
+    for each in _MARKED.finditer(clause):
         about = (changes and _of_path(each[1])) or _of_command(each[1]) or _of_path(each[1])
         if about is None:
             continue
         ahead = _AHEAD_OF.search(clause[: each.start()]) if orders else None
         replaced = orders and bool(_IN_PLACE_OF.search(clause[: each.start()]))
-        if ahead or replaced or (len(marked) == 1 or not orders):
+        if ahead or replaced or not orders:
             before = ahead[1] if ahead else ""
             return _About(command=about.command, words=about.words, path=about.path, before=before, replaced=replaced)
     return None
 
 
-def _unmarked(clause: str) -> _About | None:
-    """The command that a clause without marks opens with, up to a word that is none of a command."""
-    if _MARKED.search(clause):
-        return None
-    words: list[str] = []
+def _of_opening(clause: str, changes: bool) -> _About | None:
+    """The command or file that a clause opens with, without marks, up to a word that is none of it."""
     said = _OPENS.sub("", clause, count=1).split()
-    for word in said:
-        if len(words) == MOST_WORDS or not _PLAIN.fullmatch(word) or _ENDS.search(word):
-            break
-        words.append(word)
+    words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
+    if not words:
+        return None
+    if changes and (about := _of_path(words[0])) is not None:
+        return about
+    known, program = programs(), words[0]
+    if program in known.looks_only | known.filters | known.sources | known.moves or not _PROGRAM.fullmatch(program):
+        return None
+    several = known.has_subcommands(program_name(program)) or program_name(program) in known.tasks
+    ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
+    # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
+    if (several and len(words) == 1) or (not several and (_ACTS.search(clause) or not (ends or _is_known(program)))):
+        return None
+    about = _of_command(" ".join(_command_of(words, several=several)))
+    # How far the arguments go is not sure: only flags are asked for, with their numbers.
+    flags: list[str] = []
+    for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
+        if _FLAG.fullmatch(one.rstrip(".,")) and (one in words or before in _WITH):
+            flags.append(f"{one} {two}" if two.isdigit() else one.rstrip(".,"))
+    host = _HOST.search(clause) if not several else None
+    named = (*dict.fromkeys(flags), *((host[0],) if host and program not in host[0] else ()))
+    return about and _About(command=about.command, words=named)
+
+
+def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
+    """The words of a command that name it: its program, and what it does."""
+    plain = [each for each in words if not each.startswith("-")]
+    if not several:
+        return plain[:1]
+    of_three = len(name_of(plain[:3]).name.split()) > 2 and program_name(plain[0]) not in programs().tasks
+    return plain[: 3 if of_three else 2]
+
+
+def _is_known(program: str) -> bool:
+    """Whether a word is the name of a program or a script, and hardly anything else."""
     known = programs()
-    if not words or words[0] in known.looks_only | known.filters | known.sources | known.moves | known.never_fails:
+    lists = (
+        known.files,
+        known.folders,
+        known.shells,
+        known.commands,
+        known.options,
+        known.wrappers,
+        known.own_commands,
+    )
+    return bool(_SCRIPT.fullmatch(program)) or any(program in each for each in lists)
+
+
+def _of_place(clause: str) -> _About | None:
+    """The file or folder that a clause names without marks, where something is said of changing it."""
+    if _MARKED.search(clause) or not (_BANS.search(clause) or _CHANGES.search(clause) or _INSTEAD.search(clause)):
         return None
-    several = known.has_subcommands(words[0]) or words[0] in known.tasks
-    # "make deploy hangs" is told of a command, "make it work" orders something, and so does "trust the docs".
-    if (len(words) == 1 and (several or topic(Words).articles.intersection(said[1:2]))) or (
-        _ACTS.search(clause) and not several
-    ):
-        return None
-    about = _of_command(" ".join(words))
-    # How far the command goes is not sure: only what is a flag is asked for.
-    return about and _About(command=about.command, words=tuple(each for each in about.words if each.startswith("-")))
+    named = (each.strip(f"{_TRAILING}()") for each in clause.split())
+    return next((about for each in named if (about := _of_path(each)) is not None), None)
+
+
+def _of_order(clause: str) -> _About | None:
+    """The command for which an order holds: “always pass --context to kubectl apply”."""
+    words = _BRACKETS.sub(" ", clause).split()
+    for at in range(1, len(words) - 1):
+        known = programs().has_subcommands(words[at]) and not _ENDS.search(words[at + 1])
+        if known and _PLAIN.fullmatch(words[at + 1].rstrip(_TRAILING)):
+            return _of_command(" ".join(_command_of([each.rstrip(_TRAILING) for each in words[at:]], several=True)))
+    return None
 
 
 def _of_command(text: str) -> _About | None:
@@ -206,7 +265,8 @@ def _of_command(text: str) -> _About | None:
     if step is None or not step.name or not step.words or _SET.fullmatch(text):
         return None
     program = step.words[0]
-    if not _PROGRAM.fullmatch(program) or (len(step.words) == 1 and _PATH.fullmatch(text) and not _SCRIPT.match(text)):
+    alone = len(step.words) == 1
+    if not _PROGRAM.fullmatch(program) or (alone and _PATH.fullmatch(text) and not _SCRIPT.fullmatch(text)):
         return None
     rest = list(step.words[1:])
     if programs().has_subcommands(program_name(program)):
@@ -222,35 +282,47 @@ def _of_command(text: str) -> _About | None:
             words[-1] = f"{words[-1]} {each}"
         elif each != path:
             words.append(each)
-    is_folder = path and "." not in path.rsplit("/", 1)[-1]
-    return _About(command=step.name, words=tuple(words), path=f"{path.rstrip('/')}/" if is_folder else path)
+    return _About(command=step.name, words=tuple(words), path=_as_place(path))
+
+
+def _as_place(path: str) -> str:
+    """A path, of a folder with a slash behind it."""
+    return f"{path.rstrip('/')}/" if path and "." not in path.rsplit("/", 1)[-1] else path
 
 
 def _of_path(text: str) -> _About | None:
-    return _About(path=text.removeprefix("./")) if _PATH.fullmatch(text) else None
+    return _About(path=_as_place(text.removeprefix("./"))) if _PATH.fullmatch(text) else None
 
 
-def _with_way_out(clauses: Sequence[str], at: int, about: _About) -> ToldFailure:
+def _with_way_out(clauses: Sequence[str], at: int, about: _About, text: str) -> ToldFailure:
     failing = clauses[at]
     others = [each for place, each in enumerate(clauses) if place != at]
     forbidden = bool(_BANS.search(failing))
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
-        way = next((each for each in others if _ACTS.search(each)), "")
-        way = way or next((each for each in others if _INSTEAD.search(each) and not _REASON.search(each)), "")
+        way = next((each for each in others if _ACTS.search(each) and not _FORBIDS.search(each)), "")
+        telling = [each for each in others if not _REASON.search(each)]
+        way = way or next((each for each in telling if _INSTEAD.search(each)), "")
+        way = way or next((each for each in telling if _MARKED.search(each) or _FLAG.search(each)), "")
         way = way or _with_what_lacks(failing)
         # In any language: what stands behind a colon, if it is no reason.
-        behind = clauses[at + 1] if at + 1 < len(clauses) else ""
-        way = way or ("" if forbidden or _REASON.search(behind) else behind)
-    why = next((each for each in others if each != way and not _ACTS.search(each)), "")
+        behind = "" if _is_label(failing) or at + 1 >= len(clauses) else clauses[at + 1]
+        way = way or ("" if forbidden or _REASON.search(behind) or _BANS.search(behind) else behind)
+    # "Activate it first: source venv/bin/activate" is told whole.
+    more = next((each for each in others if way and f"{way}: {each}" in text), "")
+    if not more and way:
+        more = next((each for each in others if f"{way}, {each}" in text and _ACTS.search(each)), "")
+    why = next(
+        (each for each in others if each not in (way, more) and not _ACTS.search(each) and not _is_label(each)), ""
+    )
     said = _of_trap(about) if about.before or about.replaced else failing
     return ToldFailure(
         said=said,
         command=about.command,
         words=about.words,
         path=about.path,
-        unless=_unless(way, about),
-        way_out=way,
+        unless=_unless(f"{way} {more}", failing, others, about),
+        way_out=f"{way}{':' if f'{way}: {more}' in text else ','} {more}" if more else way,
         why=why,
         forbidden=forbidden,
     )
@@ -272,24 +344,47 @@ def _with_what_lacks(clause: str) -> str:
         if found:
             words = found[1].split()
             ends = next((n for n, each in enumerate(words) if n and _ENDS.search(each)), len(words))
+            ends = 1 if _FLAG.fullmatch(words[0]) else ends
             return f"{instead[0]} {' '.join(words[:ends])}"
     return ""
 
 
-def _unless(way: str, about: _About) -> tuple[str, ...]:
-    """The commands, flags and variables of the way out that the failing call doesn't have."""
-    marked = [each[1].strip() for each in _MARKED.finditer(way)]
+def _is_label(clause: str) -> bool:
+    """Whether a clause only heads what follows: "Learned today"."""
+    return len(clause.split()) <= _LABEL
+
+
+def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tuple[str, ...]:
+    """The commands, flags and variables with which a call steps into nothing: of the way out, and named elsewhere."""
     have = {*about.command.split(), *" ".join(about.words).split()}
-    bare = _QUOTED.sub("", way)
-    news = [each[0] for pattern in (_FLAG, _VARIABLE) for each in pattern.finditer(bare) if each[0] not in have]
-    ways: list[str] = []
-    for each in marked:
+    orders = [each for each in others if _ACTS.search(each) or len(each.split()) <= _LABEL]
+    bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not _FORBIDS.search(each)))))
+    # Of a flag with its value in marks the value counts: `-n 1`.
+    plain = _MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
+    news = [each[0] for how in (_FLAG, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
+    ways = [each for each in bare.split() if "/" in each and _SCRIPT.fullmatch(each)]
+    ways += _HOST.findall(bare)
+    for each in (found[1].strip() for clause in (failing, *others) for found in _MARKED.finditer(clause)):
         read = _of_command(each)
+        if each.startswith("-") and " " in each and each not in failing:
+            ways.append(each)
         same = read is not None and read.command == about.command
         # The failing call itself is named beside its way out; one that only adds to it is known by what it adds.
-        if not same or (read is not None and read.words != about.words and not news):
+        told = read is None or " " in each or _is_known(each) or each in way
+        if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
-    return tuple(dict.fromkeys((*ways, *news)))
+    for clause in others:
+        said = _OPENS.sub("", clause, count=1).split()
+        words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
+        read = _of_command(" ".join(words)) if len(words) > 1 and _acts_by(words[0]) else None
+        if read is not None and read.command != about.command and not words[1].isupper():
+            ways.append(" ".join(words[:2]))
+    return tuple(each for each in dict.fromkeys((*ways, *news)) if each != about.path and each not in have)
+
+
+def _acts_by(program: str) -> bool:
+    known = programs()
+    return known.has_subcommands(program) or program in known.tasks | known.shells | {"source"}
 
 
 def _small(text: str) -> str:
