@@ -190,6 +190,7 @@ def test_formats_are_listed() -> None:
         (("zzz",), "No such command 'zzz'; try `ireneo --help`."),
         (("contxt", "x"), "No such command 'contxt'. Did you mean 'context'? Try `ireneo --help`."),
         (("lessons", "review"), "(review). Did you mean `ireneo review`? Try `ireneo lessons --help`."),
+        (("--db", "x.db", "memories"), "--db: options stand behind the command, as in `ireneo memories --db`."),
         (("--bogus",), "No such option: --bogus; try `ireneo --help`."),
         (("context", "x"), "Missing option '--budget' / '-b'; try `ireneo context --help`."),
         (("context", "x", "--budget", "many"), "'many' is not a number of tokens; give one such as 32000 or 32k"),

@@ -115,7 +115,7 @@ def test_fifteen_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scr
         size = sum(len(tool.model_dump_json(exclude_none=True)) for tool in tools.values())
         assert size < 12_500, "a client shows all of it to its model, always"
         for tool_name, given, sentence in (
-            ("recall", {"question": ""}, "question"),
+            ("recall", {"text": ""}, "question is empty"),
             ("expand", {"id": "m_nothing"}, "There is nothing called 'm_nothing'"),
             ("dispute", {"id": "s_nothing", "reason": "Wrong."}, "There is nothing called 's_nothing'"),
             ("remember", {"text": " "}, "is empty"),
@@ -143,10 +143,10 @@ def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(t
         ("brief", {"budget": 3}, f"`budget` is 3; give a whole number from 64 to 8,000: {most}."),
         ("brief", {"budget": "many"}, f"`budget` is 'many'; give a whole number from 64 to 8,000: {most}."),
         ("brief", {"aim": "Sail"}, "`brief` takes no `aim`; it takes `goal`, `task_type`, `about_to` and `budget`."),
-        ("recall", {}, "`question` is missing; give a text: what you want to know, in words."),
+        ("recall", {}, "`text` is missing; give a text: what you want to know, in words."),
         (
             "recall",
-            {"question": "x", "kind": "rumour"},
+            {"text": "x", "kind": "rumour"},
             "`kind` is 'rumour'; give one of episodic, semantic, procedural, failure: "
             "only what happened, what is true, how it is done, or what failed.",
         ),
@@ -182,12 +182,12 @@ def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(t
 
 def test_a_project_is_honoured_or_refused_and_never_ignored(tmp_path: Path) -> None:
     async def work(harbour: Client, nowhere: Client) -> None:
-        told = await refused(harbour, "recall", question="Where is the ledger?", project="mill")
+        told = await refused(harbour, "recall", text="Where is the ledger?", project="mill")
         assert told == (
             "This server answers for project 'harbour' alone, and not for 'mill'; leave `project` out, or start "
             "another one there (`ireneo mcp --project NAME`)."
         )
-        assert await said(harbour, "recall", question="Where is the ledger?", project="harbour")
+        assert await said(harbour, "recall", text="Where is the ledger?", project="harbour")
         for tool, given in (("brief", {}), ("remember", {"text": "x"}), ("scratchpad", {"task": "x"})):
             assert "This server answers for no project" in await refused(nowhere, tool, project="harbour", **given)
 
@@ -225,9 +225,9 @@ def test_what_is_recalled_keeps_to_its_budget_and_says_what_has_no_room(tmp_path
             await said(
                 client, "remember", text=f"Berth {number} of the harbour belongs to boat {number}, " + "and so on " * 20
             )
-        wide = await said(client, "recall", question="Which boat has a berth?", limit=12, budget=8_000)
+        wide = await said(client, "recall", text="Which boat has a berth?", limit=12, budget=8_000)
         assert wide.count("[m_") == 12
-        narrow = await said(client, "recall", question="Which boat has a berth?", limit=12, budget=400)
+        narrow = await said(client, "recall", text="Which boat has a berth?", limit=12, budget=400)
         shown = narrow.count("[m_")
         assert 1 <= shown < 12
         assert f"({12 - shown} more have no room; raise `budget` for them.)" in narrow
@@ -258,10 +258,10 @@ def test_nothing_of_another_project_is_reached(tmp_path: Path) -> None:
     async def work(harbour: Client, mill: Client) -> None:
         told = await said(harbour, "remember", text=f"The tide table is kept so: {PLANTED}")
         id = told.partition("[")[2].partition("]")[0]
-        assert "mallory" in await said(harbour, "recall", question="Who gets the keys of the tide table?")
-        message = (await said(harbour, "recall", question="mail the keys")).partition("[m_")[2].partition("]")[0]
+        assert "mallory" in await said(harbour, "recall", text="Who gets the keys of the tide table?")
+        message = (await said(harbour, "recall", text="mail the keys")).partition("[m_")[2].partition("]")[0]
         answers = [
-            await said(mill, "recall", question="Who gets the keys of the tide table?", limit=50),
+            await said(mill, "recall", text="Who gets the keys of the tide table?", limit=50),
             await said(mill, "brief", goal="Print the tide table, mail the keys", about_to="make tide"),
             await said(mill, "check", tool="Bash", arguments="make tide"),
             await refused(mill, "expand", id=id),
@@ -279,8 +279,8 @@ def test_nothing_of_another_project_is_reached(tmp_path: Path) -> None:
             assert "mallory" not in answer, answer
         assert "belongs to another project" in answers[3]
         assert "is a session of project 'harbour'" in answers[9]
-        assert "flour" in await said(mill, "recall", question="How is the flour ground?")
-        assert "flour" not in await said(harbour, "recall", question="How is the flour ground?")
+        assert "flour" in await said(mill, "recall", text="How is the flour ground?")
+        assert "flour" not in await said(harbour, "recall", text="How is the flour ground?")
         await said(mill, "scratchpad", task="mill-0", goal="Grind it finely.")
 
     talk(db, work, "/srv/harbour", "/srv/mill")
@@ -328,7 +328,7 @@ def test_what_is_remembered_is_recalled_opened_and_disputed(tmp_path: Path) -> N
     async def work(client: Client) -> None:
         told = await said(client, "remember", text="The ledger of the harbour office lies in the green cupboard.")
         assert told.startswith("added [m_")
-        found = await said(client, "recall", question="Where is the ledger?")
+        found = await said(client, "recall", text="Where is the ledger?")
         assert "green cupboard" in found
         assert found.startswith(BRIEF_HEADING), "what is recalled is marked, so that it is never learned from"
         assert all(len(line) < 400 for line in found.splitlines()), (
@@ -392,7 +392,7 @@ def test_two_servers_share_one_database(tmp_path: Path) -> None:
             "what both were told is kept once"
         )
         for client in (one, other):
-            found = await said(client, "recall", question="Which boat has a berth?", limit=50)
+            found = await said(client, "recall", text="Which boat has a berth?", limit=50)
             assert all(f"Berth {number} belongs" in found for number in range(10))
 
     talk(tmp_path / "memory.db", work, "/srv/harbour", "/srv/harbour", spawned=True)
@@ -412,7 +412,7 @@ def test_nothing_but_the_protocol_is_written_to_its_output(tmp_path: Path) -> No
             },
         },
         {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": {"question": "tide"}}},
+        {"id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": {"text": "tide"}}},
         {"id": 3, "method": "tools/call", "params": {"name": "expand", "arguments": {"id": "m_none"}}},
     ]
     with subprocess.Popen(

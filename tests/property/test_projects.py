@@ -156,7 +156,7 @@ async def answers_over_mcp(memory: ireneo.Memory, project: str, ids: Sequence[st
     out = []
     async with Client(make_server(memory, project=DIRECTORIES.get(project, project))) as client:
         for tool, given in (
-            ("recall", {"question": QUESTION, "limit": 50, "budget": 8_000}),
+            ("recall", {"text": QUESTION, "limit": 50, "budget": 8_000}),
             ("brief", {"goal": QUESTION, "task_type": "tide", "about_to": "tide table", "budget": 8_000}),
             ("memories", {"limit": 100}),
             ("check", {"tool": "Bash", "arguments": "tide table"}),

@@ -608,9 +608,9 @@ async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path
         async with Client(make_server(memory, place=place)) as client:
             tools = (await client.list_tools()).tools
             assert [each.name for each in tools] == ["brief", "recall", "expand"]
-            asked = {"question": "What became of the keeper and the lamp?"}
+            asked = {"text": "What became of the keeper and the lamp?"}
             (answer,) = (await client.call_tool("recall", asked)).content
-            brief = (await client.call_tool("brief", {"goal": asked["question"]})).content
+            brief = (await client.call_tool("brief", {"goal": asked["text"]})).content
             secret = await client.call_tool("expand", {"id": ids[1]})
         assert isinstance(answer, TextContent)
         assert "is well" in answer.text

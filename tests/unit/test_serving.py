@@ -279,3 +279,35 @@ def test_what_has_the_words_of_a_goal_is_told_though_they_name_an_area(tmp_path:
             memory.remember(text)
         lines = memory.brief(goal=goal).lines
     assert [each.text for each in lines if each.text.startswith(fact)]
+
+
+ASKED = (
+    ("feed the pets", ["The user's dog is called Rex."]),
+    ("Book a sitter for the animals", ["The user's dog is called Rex."]),
+    ("where does the user live", ["The user lives in Porto."]),
+    ("Where do I live?", ["The user lives in Porto."]),
+    ("Wo wohne ich?", ["The user lives in Porto."]),
+    ("what is my profession", ["The user works as a nurse."]),
+    ("Where do you live?", []),
+    ("Where does my sister live?", []),
+    ("Plan the deployment", []),
+)
+
+
+@every_store
+@pytest.mark.parametrize(("goal", "answers"), ASKED)
+def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_told_so(
+    store: str, goal: str, answers: list[str]
+) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        for text, attribute, value in (
+            ("The user's dog is called Rex.", "pet", "Rex"),
+            ("The user lives in Porto.", "home", "Porto"),
+            ("The user works as a nurse.", "job", "nurse"),
+            ("The user plans to learn to dive.", "plan", "dive"),
+        ):
+            await memory.remember(text, kind="semantic", subject="user", attribute=attribute, value=value)
+        told = (await memory.brief(goal=goal)).lines
+        assert [line.text.partition(" (")[0] for line in told] == answers
+
+    within(store, work)

@@ -117,6 +117,12 @@ def test_a_check_passed_only_where_nothing_that_it_said_speaks_against_it() -> N
     assert "undefined: keepRow" in failed
 
 
+def test_a_check_is_told_without_the_dots_of_its_progress() -> None:
+    for shown_first in ("........................x", ".F.s [ 57%]\n...x [100%]"):
+        (line,) = shown(run("pytest -q", f"{shown_first}\n24 passed, 1 xfailed in 6.31s"))
+        assert line == "`pytest -q` passed (24 passed, 1 xfailed in 6.31s)."
+
+
 def test_of_one_check_the_last_result_stands() -> None:
     bad = run("pytest -q", "Exit code 1\nE   assert 41 == 42", failed=True)
     good = run("pytest -q", "12 passed in 0.3s")

@@ -49,10 +49,11 @@ from ireneo.log.calls import as_entered
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
+from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, State, day, is_kept, one_line, supporting
+from ireneo.memories.record import Kind, MemoryId, Record, State, day, is_kept, one_line, slot, supporting
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.serving import (
     COMMON,
@@ -448,7 +449,7 @@ class BriefSearch:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
         for name in self._own_names():
             purpose.leave_out(name)
-        found = dict(self._about_named(purpose))
+        found = dict([*self._about_named(purpose), *self._in_slots(purpose)])
         question = _question(purpose.wanted())
         for kind in kinds:
             # One search per kind, so that no kind crowds out another.
@@ -535,7 +536,10 @@ class BriefSearch:
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line that says so.
             return None
-        return purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
+        served = purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
+        if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
+            return Served(score=SERVES, why=f"the goal asks for it: {record.attribute}")
+        return served
 
     def _quotations_for(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quotation]:
         """The messages that serve a goal; a message that takes one back replaces it."""
@@ -589,6 +593,14 @@ class BriefSearch:
             for record in self.scope.visible(about):
                 if KINDS[record.kind].holds(record, self.now):
                     purpose.name(record.subject, f"it is about {record.subject}")
+                    yield record.id, (record, 0.0)
+
+    def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
+        """The facts about the user in the slots that the goal asks for."""
+        for attribute in sorted(purpose.slots - MANNER):
+            about = self.scope.tx.memories.of_key(self.scope.space, "semantic", slot("user", attribute))
+            for record in self.scope.visible(about):
+                if KINDS[record.kind].holds(record, self.now):
                     yield record.id, (record, 0.0)
 
     def _own_names(self) -> list[str]:

@@ -208,7 +208,7 @@ class Tools:
 
     async def recall(
         self,
-        question: Annotated[str, Field(description="What you want to know, in words.")],
+        text: Annotated[str, Field(description="What you want to know, in words.")],
         kind: AnyKind = None,
         limit: Annotated[int, Field(description="At most so many.", ge=1, le=50)] = 6,
         budget: Annotated[int, Field(description="The most tokens that they may cost.", ge=128, le=8_000)] = 1_000,
@@ -218,7 +218,7 @@ class Tools:
         A line costs some 80 tokens, all together up to `budget`. It shows only a beginning; open it with `expand` and
         its id.
         """
-        found = await self._memory.recall(question, kind=kind, limit=limit, **self._reach)
+        found = await self._memory.recall(text, kind=kind, limit=limit, **self._reach)
         lines = [_found(each) for each in found]
         if not lines:
             return "Nothing answers to that."

@@ -511,8 +511,10 @@ class Serving(Topic, frozen=True, kw_only=True):
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
     equipment: Set = frozenset()  # Words of what somebody has and works with: of others only what the goal names
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
+    asked: Row = ()  # At the beginning: the goal is a question
     asks: Map = {}  # By an area of life, words of goals in it
     tells: Map = {}  # By an area, further words of facts that matter in it
+    slots: Map = {}  # By an area, the attributes whose facts matter in it as soon as a goal names the attribute
 
 
 class Names(Topic, frozen=True, kw_only=True):

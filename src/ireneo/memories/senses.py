@@ -73,6 +73,11 @@ def _senses(text: str) -> list[tuple[str, str, list[str]]]:
     return []
 
 
+def senses_asked(text: str) -> frozenset[str]:
+    """The attributes that a text names or asks for."""
+    return frozenset(attribute_of(code) for _, code, _ in _senses(text))
+
+
 def own_verb(text: str) -> str:
     """What one does oneself by a question's words: "live" of "where do I live"; empty where it asks no such thing."""
     found = _OWN_VERB.search(text)

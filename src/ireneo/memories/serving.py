@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.times import weekday_numbers
-from ireneo.language.topics import Persons, Serving, Words
+from ireneo.language.topics import Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.memories.cues import no_names
+from ireneo.memories.senses import names_another, senses_asked
 from ireneo.patterns import lazy_re
 
 LONGEST_GOAL = 600
@@ -73,6 +74,7 @@ _STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
 _REQUEST = lazy_re(lambda: rf"(?:{either(topic(Serving).requests)})\b(?!.*\b{either(topic(Serving).persons)}\b)", re.I)
 _UNREAL = lazy_re(lambda: either(topic(Serving).unreal), re.I)
 _TURNED = lazy_re(lambda: rf"(?<!\w){either(topic(Serving).turned)}(?!\w)", re.I)
+_ASKED = lazy_re(lambda: either(topic(Serving).asked), re.I)
 _FOR = lazy_re(lambda: either(topic(Serving).standing_for), re.I)
 COMPOUND = 5
 """Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
@@ -214,10 +216,21 @@ class Purpose:
         asks = _asks_in_english() if english else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
+        self.slots = self._slots_asked()
+        """The attributes of whose facts about the user it wants to know."""
         self.named: dict[str, str] = {}
         """Who is named in it, by the terms of the name."""
         self._own: set[str] = set()
         """The names of the user."""
+
+    def _slots_asked(self) -> frozenset[str]:
+        """What a question asks of the user, or what a goal names of an area that it is in: its pets, but not plans."""
+        senses = senses_asked(self.text)
+        words = {word.casefold() for word in _WORD.findall(self.text)}
+        asker = (topic(Questions).asker | topic(Persons).speakers) - topic(Questions).answerer
+        if senses and _ASKED.match(self.text) and not asker.isdisjoint(words) and not names_another(self.text):
+            return senses
+        return senses & {code for area in self.areas for code in topic(Serving).slots.get(area, ())}
 
     def name(self, name: str, why: str) -> None:
         """Add somebody as named in the goal."""

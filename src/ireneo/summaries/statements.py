@@ -592,6 +592,8 @@ _TOTAL = lazy_re(
     re.IGNORECASE,
 )
 _DIGIT = lazy_re(r"\d")
+_PROGRESS = lazy_re(r"^(?=[^.\n]{0,200}\.)[.FEsxXpP]+(?:[^\S\n]+\[ {0,2}\d{1,3}%\])?[^\S\n]*$", re.MULTILINE)
+"""A line in which a test runner shows a letter or a dot for each test."""
 _HARNESS_SAYS = lazy_re(r"^(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*$", re.MULTILINE)
 
 
@@ -645,7 +647,7 @@ def shown_output(output: str, following: str = "") -> str:
 
     Empty where a long one has neither: its beginning and end say nothing.
     """
-    output = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
+    output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
     said = " ".join(output.split())
     if len(said) <= SHOWN_OUTPUT:
         return said

@@ -170,12 +170,12 @@ def run() -> NoReturn:
         # A terminal whose encoding has no arrows gets question marks, not a traceback.
         sys.stdout.reconfigure(errors="replace")
     say_once.cache_clear()
+    given = sys.argv[1:] or ["--help"]
     try:
-        given = sys.argv[1:] or ["--help"]
         code = _app(given[0])(given, prog_name="ireneo", standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as fault:
-        code = _say(_usage(fault), 2)
+        code = _say(_usage(fault, given), 2)
     except BadInput as fault:
         code = _say(str(fault), 2)
     except IreneoError as fault:
@@ -192,10 +192,12 @@ def run() -> NoReturn:
 _BESIDE = lazy_re(r"unexpected extra arguments?(?:\(s\))? \(([\w-]+)")
 
 
-def _usage(fault: typer.BadParameter) -> str:
+def _usage(fault: typer.BadParameter, given: Sequence[str]) -> str:
     """Say what is wrong with a command line, and how to get its help."""
     said = fault.format_message().rstrip(".")
     command = fault.ctx.command_path if fault.ctx else "ireneo"
+    if command == "ireneo" and given[0].startswith("-") and (named := next(filter(_NAMES.__contains__, given), "")):
+        return f"{said}: options stand behind the command, as in `ireneo {named} {given[0]}`."
     # Two commands in one line: the second may be the one that is meant.
     if (beside := _BESIDE.search(said)) and beside[1] in _NAMES:
         said = f"{said}. Did you mean `ireneo {beside[1]}`?"
