@@ -25,7 +25,6 @@ from ireneo.log.message import Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import StoryStrategy, story_strategy
-from ireneo.summaries.story_names import key_words
 from ireneo.summaries.summary import (
     BestFirst,
     Line,
@@ -38,7 +37,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP, of_the_story, recapped_terms
+from ireneo.summaries.tell_story import RECAP
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 
@@ -47,20 +46,14 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """The part of an even share of the room that each block has, whatever it covers."""
-NAMED = 0.5
-"""The worth of a name in a sentence."""
-AGAIN_WORTH = (1.0, 0.25, 0.1)
-"""The share of a name's worth where it stands already once, or twice."""
 EMINENT = 1.4
 """What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
-TELLING = 4.0
-"""What a sentence is worth for what it tells, compared with the names in it."""
+RECAPPED = 5.0
+"""The weight of a passage of a recap, whatever it tells: it is shown with those around it, before most of the rest."""
 WHOLE = 1.25
 """A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
 PERIOD_TOKENS = 200
 """A block with a larger share tells of several periods, each of which has about as much room."""
-EVENLY = 4
-"""How steeply what a period offers loses worth as its share is spent: with 1, recaps have it all."""
 SAME, SAME_IN_MUCH = 0.6, 0.45
 """Two statements are near-same where they share so much of the lesser one's words, weighed by how seldom they are; the
 second where they share `MUCH_SHARED` seldom words."""
@@ -84,10 +77,8 @@ class _StoryPiece(Struct, kw_only=True):
     """The part of its block's stretch that it is from."""
     cost: int
     line: Line
-    words: tuple[tuple[str, float], ...]
-    """The words of the names in the sentence, each with its worth."""
     own: float
-    """The worth of the sentence apart from names."""
+    """The worth of the sentence by itself."""
     terms: frozenset[str] = frozenset()
     """The terms of the sentence; those that other sentences have too are worth less."""
 
@@ -133,9 +124,7 @@ class _Telling:
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._shares()
         self.periods = [max(int(share / PERIOD_TOKENS), 1) for share in self.shares]
-        self.standing: Counter[str] = Counter()
         self.told: set[str] = set()
-        self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
         self.spent: Counter[tuple[int, int]] = Counter()
         self.chosen: list[_StoryPiece] = []
         self.costs: dict[str, int] = {}
@@ -200,7 +189,6 @@ class _Telling:
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
         self.spent[piece.node, piece.period] += piece.cost
-        self.standing.update(word for word, _ in piece.words)
         self.told |= piece.terms
         self.chosen.append(piece)
 
@@ -209,45 +197,32 @@ class _Telling:
         if piece.terms:
             new = len(piece.terms - self.told) / len(piece.terms)
             value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
-        value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         share = self.shares[piece.node] / self.periods[piece.node]
         spent = self.spent[piece.node, piece.period] + 0.15 * piece.cost + 0.1 * share
-        return value / (piece.cost + SENTENCE_TOKENS) * (share / spent) ** EVENLY
+        return value / (piece.cost + SENTENCE_TOKENS) * share / spent
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
         if is_model_written(node):
             yield from self._told_pieces(number)
             return
-        worth: dict[str, float] = {}
-        for line in node.lines("artifacts"):
-            for mention in line.names:
-                for word in key_words(mention.name):
-                    worth[word] = worth.get(word, 0.0) + mention.weight
         for section, line in self._sentences(node):
-            words = {
-                word: math.log1p(worth.get(word, mention.weight))
-                for mention in line.names
-                for word in key_words(mention.name)
-            }
-            said = frozenset(terms(line.text))
-            own = TELLING * (line.weight * self.strategy.worth(section)) ** EMINENT
+            weight = RECAPPED if line.weight >= RECAP else line.weight
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 period=self._period(number, line),
-                words=tuple((word, value * NAMED) for word, value in words.items()),
-                own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
-                terms=said,
+                own=(weight * self.strategy.worth(section)) ** EMINENT,
+                terms=frozenset(terms(line.text)),
             )
 
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
-        """The sentences of a model, by the worth that it gave them; the names that matter stand in them."""
+        """The sentences of a model, by the worth that it gave them."""
         for section, line in self._sentences(self.nodes[number]):
-            own = written_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
+            own = written_worth(line, self.nodes[number]) * self.strategy.worth(section)
             cost = self._cost(" " + self.strategy.say(section, line, ()))
-            yield _StoryPiece(node=number, cost=cost, line=line, words=(), own=own)
+            yield _StoryPiece(node=number, cost=cost, line=line, own=own)
 
     def _period(self, number: int, line: Line) -> int:
         node = self.nodes[number]

@@ -247,8 +247,6 @@ NARRATED_FORM = ("@narrated",)
 """What it is told of a narrator's sentence."""
 MATTERS = 3.0
 """Salience of a sentence that surely matters later, where sentences are rated."""
-RETOLD = 1.3
-"""Factor for the worth of a recap's sentences where they are rated."""
 LANGUAGE_SAMPLE = 4_000
 """Characters by which the language of a stretch is recognised."""
 
@@ -453,11 +451,7 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     worth = sum(each.weight for each in passage)
     worth *= TOGETHER if len(passage) > 1 else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
-    recap = first.recap and len(text) >= SHORT_PASSAGE
-    if recap and first.rated:
-        # It tells of earlier times, and isn't worth more than what is told when it happens.
-        recap, worth = False, worth * RETOLD
-    weight = RECAP + RECAPPED * worth if recap else min(worth, EVENTFUL)
+    weight = RECAP + RECAPPED * worth if first.recap and len(text) >= SHORT_PASSAGE else min(worth, EVENTFUL)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
@@ -496,8 +490,7 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
         for mention in _names(part):
             by_slot[slot][mention.name] = by_slot[slot].get(mention.name, 0.0) + mention.weight
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
-    known = recapped_terms(line for part in parts for line in part.lines("story"))
-    story = _story(parts, slot_of, slots, totals, known)
+    story = _story(parts, slot_of, slots, totals)
     named = recapped_names(line for part in parts for line in part.lines("story"))
     names = _kept_names(_of_the_story(shortest_forms(totals), named), [_of_the_story(slot, named) for slot in by_slot])
     out: list[Section] = []
@@ -514,7 +507,7 @@ def _names(part: Summary) -> Sequence[Mention]:
 
 
 def _story(
-    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float], known: Collection[str]
+    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float]
 ) -> tuple[Line, ...]:
     """Choose the lines that matter most: recaps first, then others from every period."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
@@ -539,7 +532,7 @@ def _story(
             if recap:
                 new *= OLD + (1 - OLD) * len(said - recapped) / max(len(said), 1)
                 recapped |= said
-            worth = TELLING * line.weight * (new if recap else of_the_story(said, known))
+            worth = TELLING * line.weight * (new if recap else 1.0)
             found[recap].append(line)
             weighed[recap].append(Choosable(worth=worth, size=len(line.text), names=names, slot=slot))
     recaps = choose(weighed[True], int(DEEP_LINES * RECAPS_SHARE), slots=slots)
@@ -555,10 +548,8 @@ OLD = 0.2
 """Factor for a passage of a recap without any new term."""
 RUN = 3
 """Words in a run."""
-UNKNOWN, MUCH = 0.3, 1.3
-"""Factors for a line that shares no terms with any recap, mostly idle talk, and for one that shares many."""
-SHARED = 0.6
-"""Share of a line's terms that counts as many."""
+UNKNOWN = 0.3
+"""Factor for a name that no recap knows: it may be of the table, and not of the story."""
 
 
 _HEARD = lazy_re(r"\w+")
@@ -577,19 +568,6 @@ class _AlreadyTold:
         new = len(runs - self._runs) / len(runs)
         self._runs |= runs
         return new
-
-
-def recapped_terms(lines: Iterable[Line]) -> frozenset[str]:
-    """Return the terms of all recaps, which say what the story is about."""
-    return frozenset(term for line in lines if line.weight >= RECAP for term in terms(line.text))
-
-
-def of_the_story(said: Collection[str], known: Collection[str]) -> float:
-    """Return a factor for how likely a line with the terms `said` belongs to the story, by those that a recap knows."""
-    if not known or not said:
-        return 1.0
-    shared = sum(term in known for term in said) / len(said)
-    return UNKNOWN + (MUCH - UNKNOWN) * min(shared / SHARED, 1.0)
 
 
 def recapped_names(lines: Iterable[Line]) -> frozenset[str]:
