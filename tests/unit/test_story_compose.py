@@ -16,6 +16,7 @@ from tests.property.stories.checks import each_stands_once
 from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, formats, says, stories
 
 import ireneo
+import ireneo.sync
 from ireneo import Policy
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.story import StoryTeller, compose_story
@@ -242,3 +243,19 @@ def test_who_tells_of_themselves_by_name_plays_a_character() -> None:
 
     assert narrating("The storm breaks window {}, and glass falls on the map that lies there.") == {"Ilse"}
     assert narrating("Ilse shrugs and counts ship number {}. She pours the tea and looks away.") == set()
+
+
+def test_what_the_newest_messages_resolve_is_not_told_as_open() -> None:
+    promise = says("user", Text(text="I promise I'll buy your father's boat back before winter.", author="Mara"))
+    said = [promise, says("assistant", Text(text="Ilse takes the key. I will wait for it, Mara.", author="Ilse"))]
+    for number in range(120):
+        said.append(says("user", Text(text=f"I look at ship {number} and wonder who sails it.", author="Mara")))
+        said.append(says("assistant", Text(text=f"Ilse nods. It is old, number {number}.", author="Ilse")))
+    with ireneo.sync.open(":memory:", preset="story") as memory:
+        session = memory.session("play")
+        session.append(said)
+        assert "father's boat" in " ".join(pin.text for pin in session.context(1_000).pins)
+        assert [thread.who for thread in session.threads()] == ["Mara"]
+        session.append([says("assistant", Text(text="You kept your promise, Mara.", author="Ilse"))])
+        assert "father's boat" not in " ".join(pin.text for pin in session.context(1_000).pins)
+        assert not session.threads()

@@ -47,6 +47,7 @@ from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
+from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.pins import constraints
 from ireneo.summaries.policy import whole
@@ -54,7 +55,7 @@ from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import LEAST_LIVE, Grown, StoryPath, StoryRecords, Waiting, open_threads
-from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, anchor, header
+from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, ThreadEnd, ThreadId, anchor, header
 from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
@@ -383,7 +384,22 @@ def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summ
     texts = path.reader.texts(grown.nodes)
     threads, _ = standing_threads(texts, options)
     fresh = grown.fresh if is_answered(grown.fresh) else ()
-    return (*grown.system, *texts, *fresh), threads
+    return (*grown.system, *texts, *fresh), _still_open(threads, texts, grown.fresh)
+
+
+def ended_since(
+    threads: Sequence[Thread], texts: Sequence[Summary], newest: Sequence[Message]
+) -> Mapping[ThreadId, ThreadEnd]:
+    """The ends, by rules, of those threads open after `texts` that the messages after them resolve.
+
+    Threads that a model told are closed by it, with the summary of these messages.
+    """
+    return closed_since(threads, newest) if threads and not mostly_model_written(texts) else {}
+
+
+def _still_open(threads: Sequence[Thread], texts: Sequence[Summary], newest: Sequence[Message]) -> tuple[Thread, ...]:
+    ends = ended_since(threads, texts, newest)
+    return tuple(each for each in threads if each.id not in ends)
 
 
 def standing_threads(
@@ -409,6 +425,7 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
+    story = replace(story, threads=_still_open(story.threads, story.nodes, story.fresh))
     unsaid: tuple[Message, ...] = ()
     while True:
         shown = _within_budget(story, options, teller, unsaid)

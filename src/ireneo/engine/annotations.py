@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
 
-from ireneo.context.story import standing_threads, story_notes
+from ireneo.context.story import ended_since, standing_threads, story_notes
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary
@@ -206,23 +206,30 @@ def list_threads(
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     out = [_canon_row(note) for note in canon(notes, policy.seen_by)]
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
-    texts: Sequence[Summary] = ()
-    if head is not None and policy.story is not None:
-        reader = StoredReader(tx, key, head, options, voice)
-        # The narrowest context shows the newest leaf first.
-        path = StoryPath(reader, policy, budget=1)
-        texts = reader.texts(path.grow(0).nodes)
-    threads = standing_threads(texts, options)[0] if policy.story is not None else ()
-    out += [_thread_row(each, notes) for each in threads]
-    if resolved and head is not None and policy.story is not None:
-        leaves = reader.texts([leaf for node in path.grow(0).nodes for leaf in path.under(node, 1)])
-        out += _resolved(leaves, notes, {each.id for each in threads})
+    if policy.story is None:
+        return out
+    if head is None:
+        return out + [_thread_row(each, notes) for each in standing_threads((), options)[0]]
+    reader = StoredReader(tx, key, head, options, voice)
+    # The narrowest context shows the newest leaf first.
+    path = StoryPath(reader, policy, budget=1)
+    grown = path.grow(0)
+    texts = reader.texts(grown.nodes)
+    threads = standing_threads(texts, options)[0]
+    since = ended_since(threads, texts, grown.fresh)
+    still = [each for each in threads if each.id not in since]
+    out += [_thread_row(each, notes) for each in still]
+    if resolved:
+        leaves = reader.texts([leaf for node in grown.nodes for leaf in path.under(node, 1)])
+        out += _resolved(leaves, notes, {each.id for each in still}, since)
     return out
 
 
-def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str]) -> list[StoryThread]:
-    """The threads that ended, as their leaves opened them."""
-    ends: dict[str, ThreadEnd | None] = {}
+def _resolved(
+    leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[str, ThreadEnd]
+) -> list[StoryThread]:
+    """The threads that ended, as their leaves opened them; `since` are the ends that no leaf tells yet."""
+    ends: dict[str, ThreadEnd | None] = {**since}
     for leaf in leaves:
         ends.update(dict.fromkeys(leaf.threads.closed))
         ends.update((end.id, end) for end in leaf.threads.ends)

@@ -498,9 +498,13 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
             out += _which(end, sentence, found.span(), theirs)
-    _, closes, _ = _lines()
-    value = closes.value(features(text))
-    return [*out, *(each for each in earlier if _closes(sentence, each, value, rare))]
+    said = about(text)
+    of_these = [each for each in earlier if not said.isdisjoint(each.about)]
+    if of_these:
+        _, closes, _ = _lines()
+        value = closes.value(features(text))
+        out += [each for each in of_these if _closes(sentence, each, value, rare)]
+    return out
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
@@ -608,6 +612,23 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
             if found is not None and not _of_the_show(sentence, heard, place):
                 tale.begin(found)
     return tale.threads
+
+
+def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapping[ThreadId, ThreadEnd]:
+    """Map each of the open `threads` that the `messages` after them resolve to its end, as `find_threads` does."""
+    heard = VoicedTexts(messages)
+    left = [known(thread) for thread in threads]
+    rare: Mapping[str, float] | None = None
+    out: dict[ThreadId, ThreadEnd] = {}
+    for place, text in enumerate(heard.texts):
+        if not may_end(words_of(text), left):
+            continue
+        rare = _rarity([about(each) for each in heard.texts]) if rare is None else rare
+        for sentence in sentences(heard.voiced(place)):
+            for each in ended(sentence, left, rare):
+                out.setdefault(each.thread.id, _end(each.thread.id, sentence))
+        left = [each for each in left if each.thread.id not in out]
+    return out
 
 
 def _rarity(texts: Sequence[frozenset[str]]) -> Mapping[str, float]:
