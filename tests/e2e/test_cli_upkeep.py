@@ -24,7 +24,7 @@ from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import Tree
-from ireneo.faces.cli.screens.tree import show_tree, strata
+from ireneo.faces.cli.screens.tree import labelled_rows, show_tree
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 STORY = "night-ferry"
@@ -109,7 +109,7 @@ def test_a_tree_fits_its_screen(width: int, leaves: int) -> None:
         # The sums and the widest of the columns may run over a screen as narrow as this.
         assert len(line) <= max(width, 90), line
         assert line == line.rstrip()
-    rows = dict(strata(tree, width - 13))
+    rows = dict(labelled_rows(tree, width - 13))
     assert list(rows) == ["story 2", "story 1", "as it is", "forks", "threads", "message"]
     assert all(row.cell_len <= width - 13 for row in rows.values())
     assert len(text.splitlines()) < 80
