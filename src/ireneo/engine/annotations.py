@@ -22,7 +22,7 @@ from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd
+from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId
 from ireneo.summaries.work import WorkPath, recorded
 
 SHOWN = 60
@@ -226,10 +226,10 @@ def list_threads(
 
 
 def _resolved(
-    leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[str, ThreadEnd]
+    leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[ThreadId, ThreadEnd]
 ) -> list[StoryThread]:
     """The threads that ended, as their leaves opened them; `since` are the ends that no leaf tells yet."""
-    ends: dict[str, ThreadEnd | None] = {**since}
+    ends: dict[str, ThreadEnd | None] = dict(since.items())
     for leaf in leaves:
         ends.update(dict.fromkeys(leaf.threads.closed))
         ends.update((end.id, end) for end in leaf.threads.ends)
