@@ -248,6 +248,20 @@ def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_wha
     run(work())
 
 
+@pytest.mark.parametrize("command", ["pnpm up react@19 --force", "yarn add left-pad", "pnpm install"])
+def test_what_installs_packages_is_no_check_that_passed(command: str) -> None:
+    async def work() -> None:
+        desk = Desk()
+        await desk.session(
+            [desk.asks("Take the newest release"), *desk.runs(command, "Done in 3s"), desk.says("Done.")]
+        )
+        await desk.gather()
+        (told,) = await desk.all()
+        assert told.text == "I was asked: “Take the newest release”."
+
+    run(work())
+
+
 def test_what_branches_share_is_remembered_once() -> None:
     async def work() -> None:
         desk = Desk()

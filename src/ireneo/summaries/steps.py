@@ -143,7 +143,9 @@ _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
     "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp )"),
     "check": lazy_re(
-        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|yarn|pnpm"
+        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle"
+        # What installs packages, or lists them, checks nothing.
+        r"|(?:yarn|pnpm) (?!(?:add|i|install|up|update|upgrade|remove|rm|uninstall|dlx|link|unlink|why|list|ls)\b)"
         r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
         r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
         r"|bundle exec|rake|phpunit|dotnet (?:test|build))"
