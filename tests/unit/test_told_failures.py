@@ -16,7 +16,7 @@ import ireneo
 from ireneo.guard import check_call
 from ireneo.lessons.guard import SessionSoFar, advice
 from ireneo.lessons.lessons import HEED
-from ireneo.lessons.told_failures import ToldFailure, read_told, told_trap
+from ireneo.lessons.told_failures import ToldFailure, read_told, told_trap, warns
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.types import GuardAdvice
 
@@ -137,6 +137,34 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
 def test_a_text_without_a_command_is_no_trap(text: str) -> None:
     found = read_told(text)
     assert found is None or found.command == "KeyError"
+
+
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [
+        ("make deploy hangs without the VPN: connect first", True),
+        ("dont git add -A in here, it drops the dumps into the repo", True),
+        ("npm install breaks the lockfile, use pnpm", True),
+        ("`gen/api.ts` is overwritten at each build: edit openapi.yaml", True),
+        ("The deploy is done with `make deploy`.", False),
+        ("Run `make db` before `make it`", False),
+        ("git push failed yesterday", False),
+        ("My brother broke his leg; call him", False),
+        ("make sure the door is locked", False),
+        ("Does npm install break the lockfile? Use pnpm?", False),
+    ],
+)
+def test_a_text_of_no_kind_may_warn(text: str, *, so: bool) -> None:
+    assert warns(text) == so
+
+
+@waited
+async def test_what_warns_is_a_failure_unless_somebody_says_what_it_is(tmp_path: Path) -> None:
+    text = "make deploy hangs without the VPN: connect first"
+    async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
+        assert (await memory.remember(text)).record.kind == "failure"
+        assert (await memory.remember(text, kind="semantic")).record.kind == "semantic"
+        assert (await memory.remember("Anna lives in Oslo.")).record.kind == "semantic"
 
 
 def record(text: str, **change: object) -> Record:

@@ -22,6 +22,7 @@ from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.predicates import next_statement, until_next_verb
 from ireneo.language.words import sentences, terms
+from ireneo.lessons.told_failures import warns
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
@@ -115,13 +116,16 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
 
 
 def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]:
-    """The draft of each statement of a text; if the details say what the text is, one draft of all of it.
+    """The draft of each statement of a text; if the details say what it is, or it warns, one draft of all of it.
 
     All of the drafts have the text's sources.
     """
     if any(details.get(name) for name in _TELLING):
         return [draft]
-    parts = [] if any(details.get(name) for name in _WHOLE) else stated_parts(draft.text, _speaker(draft))
+    whole = any(details.get(name) for name in _WHOLE)
+    if not (whole or draft.against) and warns(draft.text):
+        return [replace(draft, kind="failure", subject="", attribute="", value="")]
+    parts = [] if whole else stated_parts(draft.text, _speaker(draft))
     if len(parts) < 2 and all(part.text == draft.text for part in parts):
         return _halves(draft)
     return [half for part in parts for half in _halves(part_draft(draft, part, details))]

@@ -611,6 +611,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     instead: Row = ()  # Anywhere: it says what to do
     joins: Row = ()  # Before a clause that goes on
     reasons: Row = ()  # A clause begins so: it says why
+    fails: Row = ()  # Anywhere: something goes wrong
     changes: Row = ()  # Anywhere: what is named is a file that is changed
     in_place_of: Row = ()  # Before a command: something else replaces it
     ahead_of: Row = ()  # Before a command: what stands in front is to be done first

@@ -55,6 +55,7 @@ _ACTS = lazy_re(lambda: rf"^(?:{_row('acts')})(?!\w)", re.I)
 _INSTEAD = lazy_re(lambda: rf"(?<!\w)(?:{_row('instead')})(?!\w)", re.I)
 _REASON = lazy_re(lambda: rf"^(?:{_row('reasons')})(?!\w)", re.I)
 _BANS = lazy_re(lambda: rf"^(?:{_row('bans')})(?!\w)", re.I)
+_FAILS = lazy_re(lambda: rf"(?<!\w)(?:{_row('fails')})(?!\w)", re.I)
 _FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{_row('bans')}|no)(?!\w)", re.I)
 _CHANGES = lazy_re(lambda: rf"(?<![\w-])(?:{_row('changes')})(?!\w)", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{_row('in_place_of')})\s+(?:(?:{_row('runs')})\s+)?$", re.I)
@@ -128,6 +129,20 @@ def read_told(text: str, signature: str = "") -> ToldFailure | None:
     if about is None or not clauses:
         return None
     return _with_way_out(clauses, at, about, said)
+
+
+def warns(text: str) -> bool:
+    """Whether a text of which nobody says what it is warns of a call: it goes wrong, or must not be made.
+
+    It has to name a known program or a file, and what to do instead, or that it is forbidden.
+    """
+    found = read_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else None
+    if found is None or not (found.way_out or found.forbidden):
+        return False
+    program = program_name(found.command.split()[0]) if found.command else ""
+    several = programs().has_subcommands(program) or program in programs().tasks
+    named = bool(found.path and not program) or several or (bool(program) and _is_known(program))
+    return named and (found.forbidden or bool(_FAILS.search(text)))
 
 
 class _About(Struct, frozen=True, kw_only=True):
