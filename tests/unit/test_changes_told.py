@@ -77,7 +77,6 @@ ENDED = (
     ("I own three bikes.", "I now own four bikes."),
     ("I own three bikes.", "Two went to the repair café, so just the one now."),
     ("We have two boys.", "Our third was born at last, a girl."),
-    ("The rent is 1,450 a month, bins not included.", "Letter from the landlord, it's 1,600 since the first."),
     ("My scan is on the 9th.", "They rang, it's the 16th."),
     ("I have two dogs, Rex and Luna.", "We had to give Rex away."),
     ("I love jazz.", "I've gone off jazz lately."),

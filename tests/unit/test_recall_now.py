@@ -267,3 +267,31 @@ def test_what_is_taken_back_stands_behind_what_takes_it_back(tmp_path: Path) -> 
         for text in ("I might be allergic to gluten.", "Just kidding, I'm fine with it."):
             session.append([said(text, at=MAY)])
         assert memory.recall("Am I allergic to gluten?")[0].text.startswith("Just kidding")
+
+
+def test_what_fills_the_slot_that_is_asked_of_goes_before_what_was_said_before_it(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        for month, text in enumerate(
+            (
+                "I work at Philips as an analyst.",
+                "I quit Philips!",
+                "Got an offer, work would begin at a small firm called Lumen.",
+                "Got a job at Fenwick & Sons.",
+                "How do I work with a lathe?",
+            )
+        ):
+            session.append([said(text, at=MAY + month * MONTH)])
+        memory.work(until_idle=True)
+        found = [each.text for each in memory.recall("Where do I work?")]
+        assert found.index("The user got a job at Fenwick & Sons.") < found.index("I work at Philips as an analyst.")
+
+
+def test_what_began_before_it_was_said_that_another_value_had_ended_holds_on(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        session.append([said("I work as a nurse at the university hospital.", at=MAY)])
+        session.append([said("I quit. Since Monday I'm a teacher at a nursing school.", at=MAY + MONTH)])
+        memory.work(until_idle=True)
+        assert [(each.attribute, each.value) for each in memory.memories()] == [("job", "teacher")]
+        assert "teacher" in memory.recall("What do I do for a living?")[0].text

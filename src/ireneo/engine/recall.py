@@ -29,7 +29,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import all_cues, no_names
 from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.endings import telling as telling_words
-from ireneo.memories.facts import attribute_of
+from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
@@ -54,7 +54,7 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_of,
 )
-from ireneo.memories.record import Evidence, Record
+from ireneo.memories.record import Evidence, Record, slot
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
 from ireneo.patterns import lazy_re
@@ -295,7 +295,29 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         for one in [*_successors(scope, each, ended, best, asked), each]:
             if not _has(ordered, one):
                 ordered.append(one)
+    ordered = _with_slots_first(scope, question, ordered, asked)
     return [*_with_falling_scores(ordered), *found[SPARE * asked.limit :]]
+
+
+def _with_slots_first(
+    scope: Scope, question: Question, ordered: Sequence[RecallHit], asked: RecallQuery
+) -> list[RecallHit]:
+    """Put what fills a slot of the speaker that is asked of before what was said or told before that."""
+    senses = [each for each in sorted(question.senses) if holding_of(each) == "one"]
+    if not (question.own and senses) or asked.kind not in (None, "semantic"):
+        return list(ordered)
+    keys = [slot("user", each) for each in senses]
+    filled = [each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key) if each.holds]
+    moved = list(ordered)
+    for record in scope.visible(filled):
+        known = next((each for each in moved if each.record is not None and each.id == record.id), None)
+        hit = known or replace(hit_of_memory(record), parts=(("fills the slot asked of", 0.0),))
+        others = [each for each in moved if each is not known]
+        told = record.at if hit.at is None else hit.at
+        place = next((at for at, each in enumerate(others) if each.at is not None and each.at < told), None)
+        if place is not None and (known is None or place <= moved.index(known)):
+            moved = [*others[:place], hit, *others[place:]]
+    return moved
 
 
 def _with_renewals(

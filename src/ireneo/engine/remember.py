@@ -248,7 +248,9 @@ def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
         return draft
     known = tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
     others = [each for each in known if each.holds and each.value != draft.value]
-    told = max((piece.at for each in others for piece in supporting(each)), default=draft.at)
+    ends = [piece for each in known for piece in each.evidence if piece.against and piece.messages == draft.messages]
+    # "I quit. Since Monday I'm a teacher": the new work doesn't end with the old one.
+    told = max((piece.at for piece in (*(one for each in others for one in supporting(each)), *ends)), default=draft.at)
     return replace(draft, at=told + _AFTER) if draft.at < told < draft.at + _RECENT else draft
 
 

@@ -140,7 +140,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     over_it: Row = ()  # Anywhere: the last thing mentioned has ended
     so_many: Row = ()  # Anywhere: there are `number` now, of what is not said again
     one_more: Row = ()  # Anywhere: the `number`th has come
-    bare_figure: Row = ()  # Behind a number: what it counts or measures is not said
     put_right: Row = ()  # Anywhere: another figure takes the place of the one that was said right before
     laughs: Row = ()  # Anywhere: who says so laughs
     boasts: Row = ()  # Anywhere in a sentence with laughter: it isn't meant

@@ -32,7 +32,6 @@ from ireneo.memories.figures import (
     series,
     units,
 )
-from ireneo.memories.lone_figures import of_that_many, of_that_size
 from ireneo.memories.occupation import other_half
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
@@ -42,8 +41,10 @@ from ireneo.memories.rivals import (
     counts_of,
     has_of_a_kind,
     is_about,
+    is_another_count,
     is_of_having,
     renewed_things,
+    says_how_many,
     switched,
     without_owner,
 )
@@ -91,9 +92,14 @@ def says_of_change(text: str) -> bool:
 def may_change(text: str) -> bool:
     """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
     text = in_standard(text)
-    if any(pattern.search(text) for cue in ("so_many", "one_more") for pattern in each_of(cue)):
-        return True
-    if says_of_change(text) or figures(text) or counts_of(text) or says("reached", text) or says("recovered", text):
+    if (
+        says_how_many(text)
+        or says_of_change(text)
+        or figures(text)
+        or counts_of(text)
+        or says("reached", text)
+        or says("recovered", text)
+    ):
         return True
     return any(changes.search(text) for _, changes, _ in _things())
 
@@ -128,7 +134,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
             *reader.over(),
             *reader.other(),
             *reader.measured(),
-            *reader.lone(),
+            *reader.so_many(),
             *reader.related(),
             *reader.anew(),
             *reader.rivals(),
@@ -150,10 +156,10 @@ def _may_end(record: Record) -> bool:
     return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
 
 
-def _is_of_speaker(text: str) -> bool:
-    """Whether a statement tells something of the speaker, perhaps with others."""
-    clause = clause_of(text, telling)
-    return clause is not None and not clause.subject
+def _counts_own(text: str) -> bool:
+    """Whether a statement counts what the speaker has, perhaps with others."""
+    clause = clause_of(text, telling) if says("counted", text) else None
+    return clause is not None and not clause.subject and bool(counts_of(text))
 
 
 def _is_passing(text: str) -> bool:
@@ -342,19 +348,14 @@ class _ChangeReader:
             yield from found
         yield from self._measured_anew(told)
 
-    def lone(self) -> Iterator[Record]:
-        """The only memory that a figure may be about of which is not said what it measures or counts."""
-        if self.besides:
+    def so_many(self) -> Iterator[Record]:
+        """The only memory of how many there are, if the statement says how many there are now, or that one has come."""
+        if self.besides or not says_how_many(self.words):
             return
-        same = [(each, heard(each.text)) for each, _ in self.held if self._same_persons(each)]
-        if self.changed or self.fresh:
-            yield from of_that_size(self.words, same)
-        own = [
-            (each, heard(each.text))
-            for each, _ in self.held
-            if each.subject in ("", self.draft.subject or each.subject)
-        ]
-        yield from of_that_many(self.words, [one for one in own if _is_of_speaker(one[1])])
+        own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
+        counted = [each for each in own if _counts_own(heard(each.text))]
+        if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
+            yield counted[0]
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that of its days only some are left."""

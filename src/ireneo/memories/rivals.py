@@ -17,7 +17,7 @@ from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
-from ireneo.memories.cues import all_cues
+from ireneo.memories.cues import all_cues, each_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 
@@ -186,6 +186,31 @@ def counts_of(text: str) -> dict[str, set[str]]:
             if noun.casefold() in _common():
                 break
     return found
+
+
+def says_how_many(text: str) -> bool:
+    """Whether a text says how many there are now, or that one more has come, of what it doesn't name."""
+    return bool(_number_said("so_many", text) or _number_said("one_more", text))
+
+
+def is_another_count(text: str, before: str) -> bool:
+    """Whether such a text gives another number than an earlier one, or the next one after that."""
+    known = {number for numbers in counts_of(before).values() for number in numbers}
+    now, more = _number_said("so_many", text), _number_said("one_more", text)
+    return bool(now and now not in known) or bool(more and str(int(more) - 1) in known)
+
+
+def _number_said(cue: str, text: str) -> str:
+    """The number in the first hit of a cue, in digits; empty if there is none."""
+    said = next((hit["number"].casefold() for row in each_of(cue) if (hit := row.search(text))), "")
+    found = number_words().get(said) or _ordinals().get(said, said)
+    return found if found.isdigit() else ""
+
+
+@from_data
+def _ordinals() -> dict[str, str]:
+    rows = (of_language(Numbers, code).ordinals for code in LANGUAGES)
+    return {word: str(at) for row in rows for at, word in enumerate(row, 3)}
 
 
 def _is_counted(noun: str) -> bool:
