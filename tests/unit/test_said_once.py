@@ -43,6 +43,7 @@ def test_what_reaches_beyond_its_task(words: str) -> None:
     "words",
     [
         "Move the tide to the left of the bell.",
+        "always return an empty berth.\\\\n // the tide is late\\\\n",
         "Each berth has a name, but no picture.",
         "Don't hard code this.",
         "why do you always read twenty lines at a time?",

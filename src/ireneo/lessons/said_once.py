@@ -67,6 +67,8 @@ _ONE_THING = _begins(lambda: _words().one_thing)
 _WRITTEN_IN = _anywhere(lambda: _words().written_in)
 _STAYS = _anywhere(lambda: _words().stays)
 _FOR_ONE = _anywhere(lambda: _words().for_one)
+_ESCAPED = lazy_re(r"(?<![\w\\:`])\\{1,4}n(?![\w`])")
+"""The end of a line as programs write it: what has one was pasted from a file or a log."""
 _NAMES = lazy_re(r"[A-Z][a-z]+")
 
 
@@ -77,7 +79,7 @@ def reaches_beyond(ruling: str) -> bool:
         return True  # The words about a refused call name that call.
     own = ruling[about.end() :] if about is not None else ruling
     told = [each.strip(" \"“”'") for each in sentences(own)]
-    if _SPOKEN.search(own) or _names_nothing(own) or _shouts(own):
+    if _SPOKEN.search(own) or _ESCAPED.search(own) or _names_nothing(own) or _shouts(own):
         return False
     if about is not None:
         # An answer, or the correction of an edit, mostly needs the text before it.
