@@ -19,8 +19,8 @@ from ireneo.errors import IreneoError
 from ireneo.ports.store import Store, Transaction
 
 FLIPS = 25
-READING_FLIPS = 5
-VERBS_FLIPS = 2
+READING_FLIPS = 3
+VERBS_FLIPS = 1
 
 Says = dict[str, list[bytes]]
 """What the messages of each branch say, and who says it."""

@@ -23,7 +23,7 @@ from .material import TINY_STORY, Storyteller, places, stories
 from .test_story_work import nothing_is_due, worked
 
 Deed = Callable[[Memory], Awaitable[object]]
-STEPS = {"look": range(0, 400, 5), "catch up": range(0, 400, 7), "work": range(0, 180, 19)}
+STEPS = {"look": range(0, 400, 7), "catch up": range(0, 400, 11), "work": range(0, 180, 23)}
 """At which steps each deed breaks off; work has some for every text, and another text comes with every try."""
 FAMILIES = (TINY_STORY.summarizer, f"story-1/third/{TINY_STORY.summarizer}")
 
