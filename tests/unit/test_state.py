@@ -112,6 +112,8 @@ def test_a_check_passed_only_where_nothing_that_it_said_speaks_against_it() -> N
     (piped,) = shown(run("go test ./... 2>&1 | tail -5", "--- FAIL: TestRow (0.1s)\nFAIL\tpkg/rows\t0.2s\nFAIL"))
     assert "passed" not in piped
     assert "--- FAIL: TestRow" in piped
+    (mended,) = shown(run("ruff check --fix . | tail -2", "Found 2 errors (2 fixed, 0 remaining).\nAll checks passed!"))
+    assert "failed" not in mended
     (failed,) = shown(run("make lint", "Exit code 2\nsrc/a.go:3:1: undefined: keepRow", failed=True))
     assert failed.startswith("`make lint` failed: ")
     assert "undefined: keepRow" in failed
@@ -193,6 +195,20 @@ def test_a_stash_that_was_kept_and_commits_that_are_not_shared_are_told() -> Non
     assert shown(status, pushed) == ["On branch rows.", "Pushed 9bb01d2...4f2a91c rows -> rows (forced)."]
     equal = run("git status", "On branch rows\nYour branch is up to date with 'origin/rows'.")
     assert shown(status, equal) == ["On branch rows."]
+
+
+def test_a_log_from_before_the_last_commit_and_a_check_that_could_not_be_run_are_out_of_date() -> None:
+    log = run("git log --oneline -2", "9bb01d2 Begin\n1f2e3d4 Set up")
+    assert shown(log, COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+    assert len(shown(COMMITTED, log)) == 3
+    missing = run("pytest tests/test_rows.py", "ModuleNotFoundError: No module named 'rows'", failed=True)
+    assert shown(missing, run("make test", "12 passed in 0.3s")) == ["`make test` passed (12 passed in 0.3s)."]
+    wrong = run("make fmt && make test", "E   assert 41 == 42", failed=True)
+    assert shown(wrong, run("make up && make test", "12 passed in 0.3s")) == [
+        "`make up && make test` passed (12 passed in 0.3s)."
+    ]
+    refused = run("git push origin main", "error: protected branch hook declined", failed=True)
+    assert shown(refused, run("git push origin rows", "Everything up-to-date")) == []
 
 
 def test_a_check_names_the_files_that_were_changed_after_it() -> None:

@@ -10,10 +10,10 @@ from tests.unit.runs import material
 
 from ireneo.summaries.statements import (
     LONGEST,
+    LONGEST_DOC,
     asks,
     code,
     code_worth,
-    decides,
     errors,
     named,
     prose,
@@ -207,11 +207,18 @@ def test_what_asks_or_offers_is_known(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["We keep the old table.", "I recommend the second one.", "I deferred the export.", "Option B is simpler."]
+    "said", ["We keep the old table.", "I recommend the second one.", "I deferred the old export."]
 )
-def test_what_decides_is_known(said: str) -> None:
-    assert decides(said)
-    assert not decides("The table has 41 rows.")
+def test_what_decides_is_worth_more(said: str) -> None:
+    assert prose_worth(said) > prose_worth("The table has 41 rows.")
+
+
+def test_a_comment_at_a_definition_is_told_by_its_beginning() -> None:
+    why = " ".join(f"It keeps row {number}, because heads are lost." for number in range(20))
+    (told,) = code([f"# {why}", "def keep(rows, heads):", "    pass"])
+    assert len(told.text) < LONGEST_DOC + 40
+    (told,) = code([f"# {why}", "if rows > limit:", "    return heads + 1"])
+    assert len(told.text) > LONGEST_DOC + 40
 
 
 # Code.

@@ -55,7 +55,7 @@ NOTE_BARE = 0.9
 """`BARE` for a note of a model: so high that its worth decides, and repetition only between notes of equal worth."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
-"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
+"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one none."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
 ONE_BLOCK_SHARE = 0.2
@@ -187,7 +187,7 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
-OF_USE = 1.0
+OF_USE = 0.6
 """How much more code is worth per logarithm of the number of times its name is mentioned."""
 MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
@@ -242,8 +242,8 @@ class Allotter:
         )
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
-        share = NAMES_SHARE * min(room / NAMES_FROM, 1.0)
-        self._for_names = int(room * share) if any(offer.names for offer in offers) else 0
+        told = room >= NAMES_FROM and any(offer.names for offer in offers)
+        self._for_names = int(room * NAMES_SHARE) if told else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._headed: set[tuple[int, str]] = set()

@@ -30,7 +30,7 @@ GIVEN_UP = 8.0
 """Weight of a dead end with its reason."""
 FAILED = 4.5
 """Weight of a failed command, which others would repeat."""
-MISTAKEN = 3.0
+MISTAKEN = 2.0
 """Weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160

@@ -41,7 +41,7 @@ MOST_READ = 3
 MOST_LOGGED = 3
 """Most commits of a log that are told."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
-REMOTE, STASH = "remote", "stash"
+REMOTE, STASH, HEAD = "remote", "stash", "head"
 READ = "read "
 LISTED = "listed"
 """What version control listed as changed; earlier changes that are not listed are gone."""
@@ -104,6 +104,7 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
         line
         for line in out.values()
         if not (line.subject.startswith(CHANGED) and line.position < committed)
+        and not (line.subject == HEAD and COMMIT in out and line.position < out[COMMIT].position)
         and not (line.subject.startswith(TASKS) and line.position < planned)
     ]
 
@@ -229,7 +230,7 @@ def _version(step: Step) -> Iterator[Line]:
         yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
     if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
         which = "newest commits" if len(logged) > 1 else "newest commit"
-        yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject="head")
+        yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject=HEAD)
     status = _STATUS_COMMAND.search(step.command)
     # With a path, it only tells about that.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):

@@ -27,6 +27,8 @@ from ireneo.summaries.summary import Line, Mention
 
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
+LONGEST_DOC = 180
+"""Most characters of a comment that stands at a definition."""
 GROUPED = 280
 """Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
@@ -301,11 +303,6 @@ def is_intent(said: str) -> bool:
     return bool(_INTENT.match(said))
 
 
-def decides(said: str) -> bool:
-    """Whether a sentence chooses, proposes or postpones something."""
-    return _cues_of(said)["decision"] > 0
-
-
 def asks(said: str) -> bool:
     """Whether a sentence asks or offers something."""
     return said.endswith("?") or _cues_of(said)["offer"] > 0
@@ -526,7 +523,9 @@ class _Passage:
 
     def take(self, within: str) -> Iterator[CodeStatement]:
         """The statement of what was added: the first line counts in full, further ones for a third."""
-        why = clip(" ".join(self.words), LONGEST) if self.fresh_words or self.told else ""
+        # What a function is for stands at the beginning of its comment.
+        most = LONGEST_DOC if self.told and _OPENS.match(self.told) else LONGEST
+        why = clip(" ".join(self.words), most) if self.fresh_words or self.told else ""
         explains = code_worth(f"# {why}") if why else 0.0
         place = f"{within}: " if within and not self.names_itself else ""
         best = max(self.worth, default=0.0)

@@ -272,7 +272,7 @@ _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]{0,255}/)+[\w
 _HEADING = lazy_re(r"[=_-]{3,} (?:ERRORS|FAILURES|test session starts|short test summary info) [=_-]{3,}")
 _MASKED = lazy_re(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|Traceback \(most|panic:|error\[E\d|make(?:\[\d+\])?: \*\*\*|npm ERR!"
-    r"|(?:\[\S{1,40}\] )?ERROR task failed|[1-9]\d* issues?:$|Found [1-9]\d* errors?\b)",
+    r"|(?:\[\S{1,40}\] )?ERROR task failed|[1-9]\d* issues?:$|Found [1-9]\d* errors?\b(?! \(\d+ fixed, 0 ))",
     re.MULTILINE,
 )
 _ENVIRONMENT = lazy_re(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from msgspec.structs import replace
+
 from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import without_reminders
 from ireneo.log.message import Message, strings
@@ -40,14 +42,16 @@ BARE = 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
 TELLING = 2.0
 """Read code of less worth is kept only where it has a name that the agent works with."""
-GONE = 2.2
+GONE = 1.5
 """Weight of a definition that was removed."""
 LONGEST_GONE = 200
 """Most characters of code that was taken out."""
 TAKEN_OUT = 0.5
 """Factor for code that was taken out."""
-BECAME = 3.0
+BECAME = 0.6
 """Weight of a signature that was changed."""
+OF_CHANGES, FLAT = 1.5, 0.7
+"""Factor and power of what was changed: the long and weighty is asked for little oftener than the rest."""
 LONGEST_CHANGE = 120
 """A line of which more than this many characters changed was written anew."""
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst", ".adoc")
@@ -72,6 +76,11 @@ def known_names(messages: Sequence[Message]) -> dict[str, int]:
 
 def changes(done: Sequence[Step]) -> Iterator[Line]:
     """What changes added that still stands, what became of signatures, and what was removed."""
+    for line in _changed(done):
+        yield replace(line, weight=round(OF_CHANGES * line.weight**FLAT, 2))
+
+
+def _changed(done: Sequence[Step]) -> Iterator[Line]:
     gone = [thrown_away(done, place) for place in range(len(done))]
     tests = TESTS if any(step.action.kind in CHANGES and _is_code(step.action.subject) for step in done) else ONLY_TESTS
     for place, step in enumerate(done):

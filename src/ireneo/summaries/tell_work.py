@@ -89,12 +89,14 @@ LONGEST_MOVE = 180
 """Most characters of a command that moves something; the place where it went stands at the command's end."""
 MADE_AFTER_ALL = 1.2
 """Weight of a change that failed at first."""
+PASSED = 0.6
+"""Weight of a check that passed: the last one is told by where the work stands."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _UNREAD = lazy_re(r"\bread\b|\bmodified since\b", re.IGNORECASE)
 """Why an edit failed: the tool wants the file to be read first."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
-BY_USER = 2.5
+BY_USER = 1.5
 """Weight of a command that the user entered themselves."""
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
@@ -298,7 +300,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch", "use"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
-            yield _outcome(step, f"{named} passed", 1.2)
+            yield _outcome(step, f"{named} passed", PASSED)
         elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
 
