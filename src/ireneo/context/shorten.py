@@ -201,6 +201,10 @@ MASKED_ARGUMENT_TOKENS = 160
 """Room for each long argument of a call whose output is masked."""
 
 
+SMALL_ARGUMENT = 40
+"""Arguments of a call of at most this many tokens stay whole."""
+
+
 class Fitted(Struct, frozen=True, kw_only=True):
     """A message in less room."""
 
@@ -283,12 +287,13 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
     if isinstance(call.arguments, str):
         raw = shorten(call.arguments, tokens, opener, count)
         return replace(call, arguments=raw.text()) if raw else None
-    long = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
-    shares = share([count(value) for value in long.values()], max(tokens, 0), floor=12)
+    sizes = {key: count(value) for key, value in call.arguments.items() if isinstance(value, str)}
+    shares = share(list(sizes.values()), max(tokens, 0), floor=12)
     cuts = {
         key: cut.text()
-        for (key, value), room in zip(long.items(), shares, strict=True)
-        if (cut := shorten(value, room, opener, count))
+        for (key, size), room in zip(sizes.items(), shares, strict=True)
+        # What a call is about, such as a path, says more than a mark in its place, which costs nearly as much.
+        if size > SMALL_ARGUMENT and (cut := shorten(call.arguments[key], room, opener, count))
     }
     return replace(call, arguments={**call.arguments, **cuts}) if cuts else None
 
