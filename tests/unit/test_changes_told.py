@@ -75,6 +75,7 @@ ENDED = (
     ("I work at Philips as an analyst.", "I retired, finally."),
     ("I live in Paris.", "We finally moved, it's Lyon now."),
     ("I own three bikes.", "I now own four bikes."),
+    ("Our pump is flushed every night at 03:00.", "Our pump is flushed every Sunday at 03:00."),
     ("I own three bikes.", "Two went to the repair café, so just the one now."),
     ("We have two boys.", "Our third was born at last, a girl."),
     ("My scan is on the 9th.", "They rang, it's the 16th."),
@@ -88,6 +89,7 @@ ENDED = (
 )
 
 STANDS = (
+    ("Our pump is flushed every night at 03:00.", "Our boiler is checked every Sunday at 03:00."),
     ("I live in Krakow with my wife Ewa and our cats Mia and Pixel.", "Pixel died yesterday."),
     ("I'm allergic to walnuts.", "I'm not vegetarian anymore, I eat fish now."),
     ("The rent is 1,450 a month.", "The club has 1,600 members now."),

@@ -328,6 +328,9 @@ class _ChangeReader:
             # On Tuesdays all the same, but weekly now.
             loose = (SIDE, APART, *([WEEKDAY] if {"often", "clock"} & set(differ) else []))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
+            if "often" in differ and self._is_same_clause(each):
+                # What is done every Sunday at three is no longer done every night at three.
+                agree.discard("clock")
             if not differ or agree:
                 continue
             if any(kind.startswith(APART) for kind in differ) and self._same_adults(each):
@@ -356,6 +359,11 @@ class _ChangeReader:
         counted = [each for each in own if _counts_own(heard(each.text))]
         if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
             yield counted[0]
+
+    def _is_same_clause(self, record: Record) -> bool:
+        """Whether a memory says of the same subject that it does the same."""
+        mine, theirs = (clause_of(text, telling) for text in (self.words, heard(record.text)))
+        return bool(mine and theirs and (mine.subject, mine.verb) == (theirs.subject, theirs.verb))
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that of its days only some are left."""
