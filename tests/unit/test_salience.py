@@ -10,6 +10,7 @@ import pytest
 
 from ireneo.language.word_lines import features, word_lines
 from ireneo.log.message import Draft, Text, chain
+from ireneo.summaries import tell_story
 from ireneo.summaries.tell_story import RECAP, SALIENCE, tell_leaf
 
 SENTENCES = Path(__file__).parents[2] / "benchmarks" / "salience.toml"
@@ -40,6 +41,13 @@ def test_a_leaf_tells_first_what_bears_most() -> None:
     weights = told(SAID)
     assert max(weights, key=lambda text: weights[text]) == f"ANNA: “{DEBT}”"
     assert max(weights.values()) < RECAP
+
+
+def test_what_opens_a_thread_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    debt = f"ANNA: “{DEBT}”"
+    before = told(SAID)[debt]
+    monkeypatch.setattr(tell_story, "OPENS", 0.0)
+    assert told(SAID)[debt] < before
 
 
 @pytest.mark.parametrize("short", ["Kill it.", "He dies?", "Dead--"])

@@ -245,6 +245,10 @@ SALIENCE = "salience"
 """The line that tells how much a sentence of a story matters later."""
 NARRATED_FORM = ("@narrated",)
 """What it is told of a narrator's sentence."""
+OPENS, CLOSES = 0.05, 0.05
+"""How much it adds to this that a sentence opens a thread, and that it ends one."""
+USUAL_OPENS, USUAL_CLOSES = 3.0, 4.0
+"""What the lines for both say of most sentences that tell something, with its sign changed."""
 MATTERS = 3.0
 """Salience of a sentence that surely matters later, where sentences are rated."""
 LANGUAGE_SAMPLE = 4_000
@@ -314,15 +318,17 @@ def _weigh(stretch: Sequence[_ToldSentence]) -> None:
 
 
 def _rate(stretch: Sequence[_ToldSentence]) -> None:
-    """Set the salience of each sentence of an English stretch by the line over its words."""
+    """Set the salience of each sentence of an English stretch by the lines over its words."""
     if language_of(" ".join(each.text for each in stretch)[:LANGUAGE_SAMPLE]) != "en":
         return
-    line = word_lines(SALIENCE)[SALIENCE]
+    line, threads = word_lines(SALIENCE)[SALIENCE], word_lines("threads")
     for each in stretch:
         if is_heading(each.text) or _is_idle(each):
             continue
         names = {word for name in each.names for word in key_words(name)}
-        value = line.value(features(each.text, names).with_forms(NARRATED_FORM if each.narrated else ()))
+        found = features(each.text, names).with_forms(NARRATED_FORM if each.narrated else ())
+        value = line.value(found) + OPENS * (threads["opens"].value(found) + USUAL_OPENS)
+        value += CLOSES * (threads["closes"].value(found) + USUAL_CLOSES)
         each.rated = True
         each.telling = MATTERS * _certainty(each.text) / (1 + math.exp(-value))
 
