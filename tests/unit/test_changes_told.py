@@ -89,6 +89,7 @@ ENDED = (
 )
 
 STANDS = (
+    ("Since the 1st of May I am in the endoscopy.", "They changed the ticket, it's the 26th they land."),
     ("Our pump is flushed every night at 03:00.", "Our boiler is checked every Sunday at 03:00."),
     ("I live in Krakow with my wife Ewa and our cats Mia and Pixel.", "Pixel died yesterday."),
     ("I'm allergic to walnuts.", "I'm not vegetarian anymore, I eat fish now."),

@@ -17,8 +17,8 @@ from ireneo.language.files import LANGUAGES, either, from_data, of_language, top
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
-from ireneo.language.words import in_standard, sentences, terms, writes_nouns_large
-from ireneo.memories.cues import all_cues, and_words, each_of, says
+from ireneo.language.words import in_standard, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.cues import all_cues, and_words, cues, each_of, says
 from ireneo.memories.facts import ONE_LIFE, holding_of
 from ireneo.memories.figures import (
     APART,
@@ -156,6 +156,11 @@ def _may_end(record: Record) -> bool:
     return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
 
 
+def _is_coming(text: str) -> bool:
+    """Whether a statement tells of what is to be, such as an appointment."""
+    return cues(language_of_sentence(text)).coming.search(text) is not None
+
+
 def _counts_own(text: str) -> bool:
     """Whether a statement counts what the speaker has, perhaps with others."""
     clause = clause_of(text, telling) if says("counted", text) else None
@@ -272,7 +277,7 @@ class _ChangeReader:
         today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
         # What was told some weeks before is meant if nothing else has a date.
         lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
-        lately = [each for each in lately if self._same_persons(each)]
+        lately = [each for each in lately if self._same_persons(each) and _is_coming(heard(each.text))]
         return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
