@@ -287,13 +287,14 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
     if isinstance(call.arguments, str):
         raw = shorten(call.arguments, tokens, opener, count)
         return replace(call, arguments=raw.text()) if raw else None
-    sizes = {key: count(value) for key, value in call.arguments.items() if isinstance(value, str)}
+    texts = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
+    sizes = {key: count(value) for key, value in texts.items()}
     shares = share(list(sizes.values()), max(tokens, 0), floor=12)
     cuts = {
         key: cut.text()
         for (key, size), room in zip(sizes.items(), shares, strict=True)
         # What a call is about, such as a path, says more than a mark in its place, which costs nearly as much.
-        if size > SMALL_ARGUMENT and (cut := shorten(call.arguments[key], room, opener, count))
+        if size > SMALL_ARGUMENT and (cut := shorten(texts[key], room, opener, count))
     }
     return replace(call, arguments={**call.arguments, **cuts}) if cuts else None
 
