@@ -73,7 +73,11 @@ def _placed(told: Summary, by: int) -> tuple[Section, ...]:
 
 
 def test_a_recap_does_not_take_the_room_of_what_it_leaves_out() -> None:
-    recap = tuple(Line(text=f"Lord {n * 3} fell at gate {n}, it was told.", position=n, weight=9) for n in range(60))
+    lords = [f"K{first}l{second}r" for first in "aeiouy" for second in "bcdfghjklm"]
+    recap = tuple(
+        Line(text=f"{lord} fell before {lord[::-1].title()}, it was told.", position=n, weight=9)
+        for n, lord in enumerate(lords)
+    )
     since = tuple(Line(text=f"Then ship {n} sank by cape {n * 5}.", position=n, weight=2.0) for n in range(300, 360))
     told = node(story()[:8], length=600)
     told = replace(told, sections=(Section(name="story", lines=(*recap, *since)),))

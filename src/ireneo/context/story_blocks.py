@@ -37,7 +37,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP
+from ireneo.summaries.tell_story import OLD, RECAP
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 
@@ -49,7 +49,8 @@ FLOOR = 0.25
 EMINENT = 1.4
 """What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
 RECAPPED = 5.0
-"""The weight of a passage of a recap, whatever it tells: it is shown with those around it, before most of the rest."""
+"""The weight of a passage of a recap that tells what none before it told: it stands with those around it, before most
+of the rest."""
 WHOLE = 1.25
 """A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
 PERIOD_TOKENS = 200
@@ -125,6 +126,7 @@ class _Telling:
         self.shares = self._shares()
         self.periods = [max(int(share / PERIOD_TOKENS), 1) for share in self.shares]
         self.told: set[str] = set()
+        self.recapped: set[str] = set()
         self.spent: Counter[tuple[int, int]] = Counter()
         self.chosen: list[_StoryPiece] = []
         self.costs: dict[str, int] = {}
@@ -207,14 +209,19 @@ class _Telling:
             yield from self._told_pieces(number)
             return
         for section, line in self._sentences(node):
-            weight = RECAPPED if line.weight >= RECAP else line.weight
+            said = frozenset(terms(line.text))
+            weight = line.weight
+            if weight >= RECAP:
+                # A later recap often begins as the earlier ones did.
+                weight = RECAPPED * (OLD + (1 - OLD) * len(said - self.recapped) / max(len(said), 1))
+                self.recapped |= said
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 period=self._period(number, line),
                 own=(weight * self.strategy.worth(section)) ** EMINENT,
-                terms=frozenset(terms(line.text)),
+                terms=said,
             )
 
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
