@@ -143,6 +143,8 @@ def test_numbers_say_what_they_are_of(tmp_path: Path) -> None:
     told = json.loads(run(*call, "--json", cwd=tmp_path).stdout)
     assert (told["runs"], told["of"]) == (3, 3)
     assert "seen in 3 of 3 runs; last in February 2026" in said
+    # A command alone is one for the shell.
+    assert run("check", "make tide", "--project", "kestrel", cwd=tmp_path).stdout == said
 
 
 def test_one_is_told_as_one_and_a_name_that_is_empty_names_nothing(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ SLOTS = (
     ("My boss made me store manager last week.", "job", "store manager"),
     ("We finally moved, it's Lyon now.", "home", "Lyon"),
     ("I'm a freelance illustrator, mostly children's books.", "job", "freelance illustrator"),
+    ("It's not sesame, it's mustard I'm allergic to.", "allergy", "mustard"),
+    ("it's Ghent that we live in, not Bruges", "home", "Ghent"),
     ("I work as a night nurse.", "job", "night nurse"),
     ("I got promoted to lead archivist last week.", "job", "lead archivist"),
     ("I retired in April.", "job", "retired"),

@@ -39,6 +39,8 @@ class Words(Topic, frozen=True, kw_only=True):
     no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
     inflected: Row = ()  # Endings of words before a noun
     signs: Row = ()  # Anywhere in a sentence: it is in this language
+    # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which come the other way round
+    cleft: Row = ()
     dialect: Map = {}  # By a word, how it is said and written in dialects of the language
     participles: Map = {}  # By a beginning of a word, what stands in its place in a participle of a dialect
 

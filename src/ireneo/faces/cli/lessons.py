@@ -449,13 +449,15 @@ def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, store
     """Say whether a call steps into a known trap.
 
     Shows the trap that past runs met, and the way out, before the call is made. It is advice, and silent where
-    the session has met the trap already, or has taken the way out.
+    the session has met the trap already, or has taken the way out. A command alone is one for the shell.
     """
     if about.hook:
         hook(stored=stored)
         return None
     if not tool:
         raise BadInput("Name the tool to be called: `ireneo check Bash 'make test'`.")
+    if not arguments and len(tool.split()) > 1:
+        tool, arguments = "Bash", tool
     given = read_arguments(arguments)
     with open_existing(stored) as memory:
         session = session_named(memory, about.session).id if about.session else None
