@@ -30,7 +30,7 @@ from ireneo.lessons.said_once import is_of_project, reaches_beyond
         "Never squash anything, look at the charts instead.",
         "It makes no sense to commit with a failing build.",
         "Don't you dare push to the harbour branch",
-        "The overriding directive is to not get in the pilot's way",
+        "The overriding directive is that nobody waits for the pilot",
         "Ändere die Seekarten niemals von Hand.",
         "Wir verwenden hier Lotsen statt Schlepper.",
     ],
