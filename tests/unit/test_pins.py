@@ -302,6 +302,7 @@ def test_a_list_that_is_announced_ends_with_its_last_item() -> None:
         "No problem, go on.",
         "Please fix the following issue for the repository in /harbour.",
         "I might be wrong, but we only write tables if the tide has changed",
+        "If we had a boat of our own, we would never wait for the tide",
         "no, write the plan",
         "Make sure you find any table that isn't read.",
         "Sync this table now",
