@@ -131,6 +131,101 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
 
 
 @pytest.mark.parametrize(
+    ("text", "met", "harmless"),
+    [
+        (
+            "pytest -n 4 against tests/db deadlocks; tests/pure is fine",
+            ["pytest -x tests/db/test_users.py -n 4", "cd tests/db && pytest -n 4", "pytest -n 4"],
+            ["pytest -n 4 tests/pure", "pytest -n 4 tests/api"],
+        ),
+        ("npm install in apps/site breaks the lockfile", ["cd apps/site && npm i left-pad"], ["cd apps/docs && npm i"]),
+        (
+            "alembic upgrade on the staging database hung for an hour",
+            ["alembic upgrade head", "ENV=staging alembic upgrade head"],
+            ["ENV=dev alembic upgrade head"],
+        ),
+        (
+            "curl to api.corp.example times out through the proxy",
+            ["curl -s https://api.corp.example/v1"],
+            ["curl -I https://example.org"],
+        ),
+        (
+            "git push --force to release/* lost two fixes",
+            ["git push -f origin release/3", "git push --force"],
+            ["git push --force origin fix/typo"],
+        ),
+        ("yarn upgrade (no package name) broke the build", ["yarn upgrade --latest"], ["yarn upgrade left-pad"]),
+        (
+            "go test ./... over everything times out",
+            ["go test -count=1 ./...", "go test"],
+            ["go test ./store", "go test ./store/..."],
+        ),
+        (
+            "pnpm test in the root folder runs out of memory",
+            ["cd ~/mono && pnpm run test", "pnpm test"],
+            ["cd ~/mono/packages/cart && pnpm test", "pnpm --filter cart test"],
+        ),
+        (
+            "`pytest` with several workers deadlocks",
+            ["pytest -n 4", "pytest tests"],
+            ["pytest -n 1", "pytest -p no:xdist tests"],
+        ),
+        (
+            "terraform apply with the old file (envs/eu.tfvars) fails",
+            ["terraform apply -var-file=envs/eu.tfvars"],
+            ["terraform apply -var-file=envs/eu-2.tfvars"],
+        ),
+        (
+            "systemctl restart cache loses all keys",
+            ["sudo systemctl restart cache.service"],
+            ["systemctl restart web"],
+        ),
+        ("make release tags the wrong commit", ["make release VERSION=2"], ["make -n release"]),
+        (
+            "ansible-playbook site.yml fails at night",
+            ["ansible-playbook site.yml"],
+            ["ansible-playbook site.yml --list-hosts"],
+        ),
+        ("pip install fails on this box. Use .venv/bin/pip", ["pip install left"], [".venv/bin/pip install left"]),
+        ("ssh build01 hangs", ["ssh ann@build01 uptime"], ["ssh ann@build02 uptime"]),
+    ],
+)
+def test_a_call_that_names_another_place_steps_into_nothing(text: str, met: list[str], harmless: list[str]) -> None:
+    trap = told_trap(record(text), ["cli"])
+    assert trap is not None
+    told = {each: advice([trap], "Bash", {"command": each}, SessionSoFar, project="cli") for each in (*met, *harmless)}
+    assert [each for each, found in told.items() if found is not None] == met
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "words", "way_out"),
+    [
+        ("After a merge cargo build dies, so run `cargo clean`", "cargo build", (), "run `cargo clean`"),
+        ("Don't force push: it drops commits", "git push", ("--force",), ""),
+        ("I committed with --no-verify and a key got lost", "git commit", ("--no-verify",), ""),
+        ("Playwright with --headed fails here", "playwright", ("--headed",), ""),
+        ("Say `make app`, never a bare `make`, it blows up", "make", (), "Say `make app`"),
+        ("ssh to box1 hangs. Through the relay: ssh -J relay box1", "ssh", (), "ssh -J relay box1"),
+        ("gen.sh overwrites notes.md", "gen.sh", (), ""),
+        (
+            "Activate it (`. env/bin/activate`) before any pip install",
+            "pip install",
+            (),
+            "Activate it (`. env/bin/activate`) first",
+        ),
+    ],
+)
+def test_a_command_is_told_in_plain_words(text: str, command: str, words: tuple[str, ...], way_out: str) -> None:
+    found = told(text)
+    assert (found.command, found.words, found.way_out) == (command, words, way_out)
+
+
+def test_a_file_with_a_dot_in_front_is_a_file() -> None:
+    found = told(".env.live is rendered from the vault: change it there")
+    assert (found.path, found.command) == (".env.live", "")
+
+
+@pytest.mark.parametrize(
     "text",
     ["The staging database times out on Fridays", "Don't trust the docs", "`KeyError` is raised", ""],
 )

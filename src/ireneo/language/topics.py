@@ -617,6 +617,17 @@ class Warned(Topic, frozen=True, kw_only=True):
     changes: Row = ()  # Anywhere: what is named is a file that is changed
     in_place_of: Row = ()  # Before a command: something else replaces it
     ahead_of: Row = ()  # Before a command: what stands in front is to be done first
+    right: Row = ()  # Anywhere: what is named is the right way
+    old: Row = ()  # Before what it holds of, which another has replaced
+    through: Row = ()  # Before a program by which something was done
+    deeds: Map = {}  # Verbs that tell a command, with it
+    fine: Row = ()  # Anywhere: what is named beside the failure goes well
+    where: Row = ()  # Before the place, the environment or the branch of which it holds
+    the: Row = ()  # Between these two
+    folder: Row = ()  # Behind the name of a folder
+    whole: Row = ()  # It holds for all of it, and not for a part that is named
+    root: Row = ()  # It holds at the root
+    together: Row = ()  # It holds for several at the same time
     lacks: Map = {}  # Before what was missing; with the word that demands it
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.lessons.commands import command_in, shell_steps
+from ireneo.lessons.limits import is_denied
 from ireneo.lessons.needles import said, texts
 from ireneo.lessons.searches import WHOLE, is_whole, place_of_tool, places_of_steps
 from ireneo.memories.record import GENERAL
@@ -60,6 +61,8 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     above: str = ""
     unless: tuple[str, ...] = ()
     """Which calls step into it; see `ireneo.lessons.run.Trigger`."""
+    limits: tuple[str, ...] = ()
+    """Where what was told holds; see `ireneo.lessons.limits`."""
 
     @property
     def needle(self) -> str:
@@ -328,11 +331,29 @@ def _steps_into(trap: Trap, call: _CallRead) -> bool:
         _is_flag_of(trap, each, one) for each in trap.unless for one in call.pieces
     ):
         return False
-    return any(_is_about(trap, piece) for piece in call.pieces)
+    return any(_is_about(trap, piece) and not _is_elsewhere(trap, piece, call) for piece in call.pieces)
+
+
+def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
+    """Whether a call shows that what was told doesn't hold for it: it is another place, or it only tries."""
+    if not trap.remembered or not piece.program:
+        return False
+    tries = any(each in _TRIES or (each == "-n" and piece.program in _TRIES_BY_N) for each in piece.words)
+    if tries and not any(_TRIES.intersection(parted(each)) for each in trap.words):
+        return True
+    folders = [each.words[1] for each in call.pieces if each.program == "cd" and len(each.words) > 1]
+    return any(is_denied(each, piece.words, call.words, folders) for each in trap.limits)
+
+
+_TRIES = frozenset(
+    "--dry-run --dryrun --list-hosts --list-tasks --collect-only --just-print --syntax-check --no-act".split()
+)
+"""Options with which a program only says what it would do."""
+_TRIES_BY_N = frozenset("make rsync".split())
 
 
 def _is_about(trap: Trap, piece: _Piece) -> bool:
-    if trap.command and not (piece.program and any(_is_called(trap, name, piece) for name in piece.names)):
+    if trap.command and not (piece.program and _is_called(trap, piece)):
         return False
     if piece.program and _asks_for_help(piece.words) and not _ASKS.intersection(trap.words):
         return False
@@ -350,12 +371,13 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
 
 
-def _is_called(trap: Trap, name: str, piece: _Piece) -> bool:
-    """Whether a program of this name is the trap's; what somebody told may have its subcommand among other words."""
+def _is_called(trap: Trap, piece: _Piece) -> bool:
+    """Whether a program is the trap's; what somebody told may have its subcommand among other words."""
+    if any(_begins(name, trap.command) for name in piece.names):
+        return True
     program, *rest = trap.command.split()
-    return _begins(name, trap.command) or (
-        trap.remembered and bool(rest) and name.split()[:1] == [program] and all(each in piece.words for each in rest)
-    )
+    own = any(name.split()[:1] == [program] for name in piece.names[:2])
+    return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
 
 
 def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
@@ -365,14 +387,21 @@ def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
     """
     if not trap.remembered:
         return False
+    if flag in _LONG_FLAGS:
+        short = _LONG_FLAGS[flag]
+        return any(_SHORT_FLAGS.fullmatch(word) and short in word for word in piece.words)
     if not _SHORT_FLAGS.fullmatch(flag):
-        return "." in flag and not flag.startswith("-") and any(flag in word for word in piece.words)
+        return "." in flag[1:] and not flag.startswith("-") and any(flag in word for word in piece.words)
     given = {letter for word in piece.words if _SHORT_FLAGS.fullmatch(word) for letter in word[1:]}
     given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
     return given.issuperset(flag[1:])
 
 
 _SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")
+_LONG_FLAGS = {
+    f"--{name}": name[0] for name in "force recursive global volumes all interactive delete follow yes detach".split()
+} | {"--no-verify": "n"}
+"""Flags of many programs that are mostly written short."""
 
 
 def _begins(name: str, command: str) -> bool:

@@ -7,8 +7,8 @@ to do instead, or why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from ireneo.language.topics import Warned, Words
 from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.guard import Trap
 from ireneo.lessons.lessons import HEED, as_part
+from ireneo.lessons.limits import BRANCH, ENVIRONMENT, ENVIRONMENTS, HOST, OBJECT, PLACE, ROOT, TOGETHER, WHOLE
 from ireneo.lessons.naming import name_of, program_name, programs
 from ireneo.memories.record import Record, disputes, month, one_line, supporting
 from ireneo.memories.signature import action_of
@@ -29,12 +30,25 @@ MOST_WORDS = 5
 
 _BRACKETS = lazy_re(r"\([^()]{1,300}\)")
 _WITH = ("with", "using", "mit", "avec", "con")
+_EVERYDAY = frozenset(
+    "code open set source time date test file top host type which help history read local patch split convert install "
+    "strip script parallel clear reset black factor tidy command join wait air node dot fish dash more less watchman "
+    "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import just task "
+    "make invoke ant doit poe".split()
+)
+"""Programs that are words of every text."""
+_OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
+"""Programs whose subcommands mostly name what they are about."""
+_OF_KINDS = frozenset(("kubectl", "oc"))
+"""Those that name its kind in front of it."""
 _LABEL = 3
 """Words of a clause that may be only a heading."""
 _MARKED = lazy_re(r"`([^`\n]{1,200})`")
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*+(?:=[\w./:-]+)?")
+_FLAG_SET = lazy_re(lambda: rf"{_FLAG.pattern}(?:\s+\d+\b)?")
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
-_PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}")
+_PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}|\.[a-z][\w-]*(?:\.[a-z][\w-]*)*")
+_BESIDE = lazy_re(lambda: rf"\((?:e\.g\. )?`?((?=[^()\s]*/)(?:{_PATH.pattern}))`?\)")
 _SCRIPT = lazy_re(r"\./[\w-][\w./-]*|[\w./~-]*\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1|bat)")
 _HOST = lazy_re(r"(?<![\w./-])[a-z][\w-]*(?:\.[a-z][\w-]+)+(?![\w./-])")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
@@ -42,16 +56,19 @@ _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
 _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 _PLAIN = lazy_re(r"[\w./:=@+-]+")
-_LEADING, _TRAILING = " ,;:.!–—", " ,;:.!–—-"
+_BEFORE_IT = lazy_re(r"^[ ,;:!–—]*(?:\.(?!\w)[ ,;:.!–—]*)?")
+_TRAILING = " ,;:.!–—-"
+_EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
+_BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
 # A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
-        rf"[;—–]|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')})(?!\w))"
+        rf"[;—–→]|\s[-=]>\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')}|{_row('right')})(?!\w))"
     ),
     re.I,
 )
 _JOINED = lazy_re(lambda: rf"^(?:{_row('joins')}),?\s+", re.I)
-_ACTS = lazy_re(lambda: rf"^(?:{_row('acts')})(?!\w)", re.I)
+_ACTS = lazy_re(lambda: rf"^(?:{_row('acts')})(?!\w|\.\w)", re.I)
 _INSTEAD = lazy_re(lambda: rf"(?<!\w)(?:{_row('instead')})(?!\w)", re.I)
 _REASON = lazy_re(lambda: rf"^(?:{_row('reasons')})(?!\w)", re.I)
 _BANS = lazy_re(lambda: rf"^(?:{_row('bans')})(?!\w)", re.I)
@@ -59,9 +76,39 @@ _FAILS = lazy_re(lambda: rf"(?<!\w)(?:{_row('fails')})(?!\w)", re.I)
 _FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{_row('bans')}|no)(?!\w)", re.I)
 _CHANGES = lazy_re(lambda: rf"(?<![\w-])(?:{_row('changes')})(?!\w)", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{_row('in_place_of')})\s+(?:(?:{_row('runs')})\s+)?$", re.I)
-_AHEAD_OF = lazy_re(lambda: rf"^(.{{1,300}}?),?\s+(?:{_row('ahead_of')})\s+(?:(?:{_row('runs')})\s+)?$", re.I)
+_AHEAD_OF = lazy_re(
+    lambda: rf"^(.{{1,300}}?),?\s+(?:{_row('ahead_of')})\s+(?:(?:{_row('the')})\s+)?(?:(?:{_row('runs')})\s+)?$", re.I
+)
 _OPENS = lazy_re(lambda: rf"^(?:(?:{_row('bans')})\s+)?(?:(?:{_row('runs')})\s+)?", re.I)
 _ENDS = lazy_re(lambda: rf"^(?:{_row('ends')})$", re.I)
+_RUN = lazy_re(lambda: rf"^(?:(?:{_row('bans')})\s+)?(?:{_row('runs')})\s", re.I)
+_THROUGH = lazy_re(lambda: rf"^(?:{_row('through')})$", re.I)
+_RIGHT = lazy_re(lambda: rf"(?<!\w)(?:{_row('right')})(?!\w)", re.I)
+_OLD = lazy_re(lambda: rf"(?<!\w)(?:{_row('old')})(?!\w)", re.I)
+_FINE = lazy_re(lambda: rf"(?<!\w)(?:{_row('fine')})(?!\w)", re.I)
+_WHOLE = lazy_re(lambda: rf"(?<![\w-])(?:{_row('whole')})(?![\w-])", re.I)
+_ROOT = lazy_re(lambda: rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?(?:{_row('root')})(?![\w-])", re.I)
+_TOGETHER = lazy_re(lambda: rf"(?<![\w-])(?:{_row('together')})(?![\w-])", re.I)
+_IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{_row('folder')})(?![\w-])", re.I)
+# Where it holds is told right behind such a word, or after an article and at most two words more.
+_WHERE = lazy_re(
+    lambda: (
+        rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
+        rf"`?(?:(?P<place>/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{{0,5}}(?![\w.]))|(?P<environment>(?:{'|'.join(ENVIRONMENTS)}))(?:-\w+)?)"
+        rf"(?![\w/-])"
+    ),
+    re.I,
+)
+_ON_HOST = lazy_re(
+    lambda: (
+        r"(?<![\w-])(?:(?<!over )(?<!via )ssh(?: to| into)?\s+|"
+        rf"(?:{_row('where')})\s+(?:(?:{_row('the')})\s+|(?=[a-z][\w.]*-?\d)))`?([\w.-]*\w)"
+    ),
+    re.I,
+)
+_ON_BRANCH = lazy_re(
+    lambda: rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
+)
 
 
 def _row(name: str) -> str:
@@ -81,6 +128,8 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
     why: str = ""
     forbidden: bool = False
     """It says that this must not be done."""
+    limits: tuple[str, ...] = ()
+    """Where it holds; see `ireneo.lessons.limits`."""
 
 
 def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
@@ -115,6 +164,7 @@ def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
         words=told.words,
         path=told.path,
         unless=told.unless,
+        limits=told.limits,
     )
     return trap if trap.needle else None
 
@@ -153,6 +203,8 @@ class _About(Struct, frozen=True, kw_only=True):
     path: str = ""
     before: str = ""
     """What the clause says has to be done before it."""
+    on: str = ""
+    """What the command is about, where it always names something."""
     replaced: bool = False
     """The clause says what to do in its place."""
 
@@ -161,14 +213,17 @@ def _clauses(text: str) -> Iterator[str]:
     """The clauses of a text, without the words that join them; nothing between marks or brackets separates."""
     start, hidden = 0, [each.span() for how in (_MARKED, _BRACKETS) for each in how.finditer(text)]
     for each in _SEPARATES.finditer(text):
-        if not any(first < each.start() < last for first, last in hidden):
+        # What goes well is named behind a colon: "one worker is fine: `pytest -n 1`".
+        names = each[0] == ":" and _goes_well(text[start : each.start()])
+        if not names and not any(first < each.start() < last for first, last in hidden):
             yield from _bare(text[start : each.start()])
             start = each.end()
     yield from _bare(text[start:])
 
 
 def _bare(clause: str) -> Iterator[str]:
-    told = _JOINED.sub("", clause.rstrip(_TRAILING).lstrip(_LEADING))
+    whole = bool(_EVERYTHING.search(clause.rstrip()[-2:]))
+    told = _JOINED.sub("", _BEFORE_IT.sub("", clause if whole else clause.rstrip(_TRAILING), count=1))
     if told:
         yield told
 
@@ -176,23 +231,60 @@ def _bare(clause: str) -> Iterator[str]:
 def _failing(clauses: Sequence[str]) -> tuple[int, _About | None]:
     """The clause that says what fails, and the call that it is about.
 
-    What a clause orders is the way out; if there is nothing else, the same command without it is the trap.
+    What must not be run goes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing
+    else, the same command without it is the trap.
     """
     changes = any(map(_CHANGES.search, clauses))
     for at, clause in enumerate(clauses):
-        about = _of_opening(clause, changes) or (_of_place(clause) if changes else None) or _of_marks(clause, changes)
-        if about is not None:
+        about = _of_marks(clause, changes=False) if at and _BANS.search(clause) else None
+        if about is not None and about.command:
             return at, about
-    for at, clause in enumerate(clauses):
-        marked = _MARKED.search(clause)
-        about = (_of_command(marked[1]) if marked else None) or _of_order(clause)
-        if about is not None and _ACTS.search(clause):
-            return at, _About(command=about.command, replaced=True)
-    return 0, None
+    ways: tuple[Callable[[str], _About | None], ...] = (
+        # "`make db` first" tells the way out, unless nothing else is told.
+        lambda clause: None if _INSTEAD.search(clause) and not _goes_wrong(clause) else _called(clause, changes),
+        lambda clause: _in_words(clause) if _goes_wrong(clause) else None,
+        lambda clause: _called(clause, changes),
+        lambda clause: _of_opening(clause, changes, sure=False),
+        _ordered,
+        lambda clause: _of_deed(clause) or _of_naming(clause),
+    )
+    found = ((at, way(clause)) for way in ways for at, clause in enumerate(clauses))
+    return next(((at, about) for at, about in found if about is not None), (0, None))
+
+
+def _goes_wrong(clause: str) -> bool:
+    return bool(_FAILS.search(clause) or _BANS.search(clause))
+
+
+def _goes_well(clause: str) -> bool:
+    return bool(_RIGHT.search(clause)) or (bool(_FINE.search(clause)) and not _goes_wrong(clause))
+
+
+def _called(clause: str, changes: bool) -> _About | None:
+    about = _of_opening(clause, changes, sure=True)
+    return about or (_of_place(clause) if changes else None) or _of_marks(clause, changes)
+
+
+def _in_words(clause: str) -> _About | None:
+    return _of_deed(clause) or (None if _ACTS.search(clause) else _of_naming(clause))
+
+
+def _ordered(clause: str) -> _About | None:
+    """What a clause orders to be done with a command, or before it: the command is the trap."""
+    if not (_ACTS.search(clause) or _goes_well(clause)):
+        return None
+    marked = _MARKED.search(clause)
+    named = marked is not None and (" " in marked[1] or _is_known(marked[1]))
+    ordered = _of_order(clause)
+    about = None if ordered and ordered.before else _of_command(marked[1]) if marked and named else None
+    about = about or ordered
+    return about and _About(command=about.command, before=about.before, replaced=not about.before)
 
 
 def _of_marks(clause: str, changes: bool) -> _About | None:
     """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
+    if _goes_well(clause):
+        return None
     orders = bool(_ACTS.search(clause))
     for each in _MARKED.finditer(clause):
         about = (changes and _of_path(each[1])) or _of_command(each[1]) or _of_path(each[1])
@@ -206,31 +298,91 @@ def _of_marks(clause: str, changes: bool) -> _About | None:
     return None
 
 
-def _of_opening(clause: str, changes: bool) -> _About | None:
-    """The command or file that a clause opens with, without marks, up to a word that is none of it."""
-    said = _OPENS.sub("", clause, count=1).split()
+def _of_opening(clause: str, changes: bool, *, sure: bool) -> _About | None:
+    """The command or file that a clause opens with, without marks, up to a word that is none of it.
+
+    Where that has to be `sure` its program must be known; else it is told what went wrong with it, or that it was run.
+    """
+    bare = _OPENS.sub("", clause, count=1)
+    said = bare.split()
     words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
     if not words:
         return None
-    if changes and (about := _of_path(words[0])) is not None:
+    acts = len(said) > 1 and bool(_SCRIPT.fullmatch(words[0])) and bool(_CHANGES.fullmatch(said[1]))
+    if changes and not acts and (about := _of_path(words[0])) is not None:
         return about
     known, program = programs(), words[0]
     if program in known.looks_only | known.filters | known.sources | known.moves or not _PROGRAM.fullmatch(program):
         return None
     several = known.has_subcommands(program_name(program)) or program_name(program) in known.tasks
+    if sure and not (several or _is_known(program)):
+        return None
+    if not several and program in _EVERYDAY and not _flags_of(said, words):
+        return None
+    if not sure and not _RUN.search(clause) and (_BANS.search(clause) or not _FAILS.search(clause)):
+        return None
     ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
     # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
     if (several and len(words) == 1) or (not several and (_ACTS.search(clause) or not (ends or _is_known(program)))):
         return None
     about = _of_command(" ".join(_command_of(words, several=several)))
-    # How far the arguments go is not sure: only flags are asked for, with their numbers.
-    flags: list[str] = []
+    host = _HOST.search(clause) if not several else None
+    named = (*_flags_of(said, words), *((host[0],) if host and program not in host[0] else ()))
+    behind = words[len(about.command.split()) :] if about and program in _OF_OBJECTS else []
+    things = list(takewhile(lambda each: not each.startswith("-"), behind))[: 1 + (program in _OF_KINDS)]
+    on = next(reversed(things), "")
+    return about and _About(command=about.command, words=named, on=on)
+
+
+def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """The flags of a command without marks: among its `words`, or behind "with"; with their numbers.
+
+    How far the arguments go is not sure, so nothing else of them is asked for.
+    """
+    flags: dict[str, None] = {}
     for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
         if _FLAG.fullmatch(one.rstrip(".,")) and (one in words or before in _WITH):
-            flags.append(f"{one} {two}" if two.isdigit() else one.rstrip(".,"))
-    host = _HOST.search(clause) if not several else None
-    named = (*dict.fromkeys(flags), *((host[0],) if host and program not in host[0] else ()))
-    return about and _About(command=about.command, words=named)
+            flags[f"{one} {two}" if two.isdigit() else one.rstrip(".,")] = None
+    return tuple(flags)
+
+
+def _of_deed(clause: str) -> _About | None:
+    """The command that a verb tells: "don't force push", "I committed with --no-verify"."""
+    for verb, commands in topic(Warned).deeds.items():
+        if re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
+            program, name, *flags = commands[0].split()
+            flags += _flags_of(clause.split(), ())
+            if flags:
+                return _About(command=f"{program} {name}", words=tuple(flags))
+    return None
+
+
+def _of_naming(clause: str) -> _About | None:
+    """The command that a clause names somewhere, without marks: "after a rebase cargo build dies"."""
+    words, known = [each.lstrip("(\"'").rstrip(f"{_TRAILING})\"'") for each in clause.split()], programs()
+    for at, word in enumerate(words):
+        program = program_name(word[:1].lower() + word[1:]) if word else ""
+        rest = words[at + 1 : at + MOST_WORDS]
+        behind = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), rest))
+        flags, several = _flags_of(words, [program, *behind]), known.has_subcommands(program)
+        plainly = word[:1] == program[:1] or word[:1] in "./"
+        if plainly and behind and (several or program in known.tasks):
+            if behind[0].startswith("-") or topic(Words).articles.intersection(behind[:1]):
+                continue
+            about = _of_command(" ".join(_command_of([program, *behind], several=True)))
+            return about and _About(command=about.command, words=flags)
+        alone = program not in _EVERYDAY and program in known.files | known.tasks
+        before = words[at - 1] if at else ""
+        through = before in topic(Words).articles or _THROUGH.search(before) is not None
+        shown = through or bool(flags) or not plainly
+        if ((alone and shown) or (flags and several)) and _is_told_of(program):
+            return _About(command=program, words=flags)
+    return None
+
+
+def _is_told_of(program: str) -> bool:
+    known = programs()
+    return program not in known.looks_only | known.filters | known.sources | known.moves | known.shells
 
 
 def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
@@ -271,8 +423,11 @@ def _of_order(clause: str) -> _About | None:
     for at in range(1, len(words) - 1):
         known = programs().has_subcommands(words[at]) and not _ENDS.search(words[at + 1])
         if known and _PLAIN.fullmatch(words[at + 1].rstrip(_TRAILING)):
-            return _of_command(" ".join(_command_of([each.rstrip(_TRAILING) for each in words[at:]], several=True)))
-    return None
+            about = _of_command(" ".join(_command_of([each.rstrip(_TRAILING) for each in words[at:]], several=True)))
+            ahead = _AHEAD_OF.search(f"{clause[: clause.find(f' {words[at]} ')]} ")
+            return about and _About(command=about.command, before=ahead[1] if ahead else "")
+    runner = next((each for each in words[1:] if each.rstrip(_TRAILING) in programs().options), "")
+    return _of_command(runner.rstrip(_TRAILING)) if runner and _FLAG.search(clause) else None
 
 
 def _of_command(text: str) -> _About | None:
@@ -315,7 +470,9 @@ def _with_way_out(clauses: Sequence[str], at: int, about: _About, text: str) -> 
     forbidden = bool(_BANS.search(failing))
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
-        way = next((each for each in others if _ACTS.search(each) and not _FORBIDS.search(each)), "")
+        way = next((each for each in others if _adds_to(each, failing, about) or _RIGHT.search(each)), "")
+        telling = [each for each in others if _ACTS.search(each) and not _FORBIDS.search(each)]
+        way = way or next((each for each in telling if not _FAILS.search(each)), "") or next(iter(telling), "")
         telling = [each for each in others if not _REASON.search(each)]
         way = way or next((each for each in telling if _INSTEAD.search(each)), "")
         way = way or next((each for each in telling if _MARKED.search(each) or _FLAG.search(each)), "")
@@ -340,7 +497,60 @@ def _with_way_out(clauses: Sequence[str], at: int, about: _About, text: str) -> 
         way_out=f"{way}{':' if f'{way}: {more}' in text else ','} {more}" if more else way,
         why=why,
         forbidden=forbidden,
+        limits=tuple(_limits(failing, others, at, about)) if about.command else (),
     )
+
+
+def _adds_to(clause: str, failing: str, about: _About) -> bool:
+    """Whether a clause is the same command once more, with a flag that it lacked."""
+    same = bool(about.command) and clause.startswith(f"{about.command} ")
+    return same and any(each[0] not in failing for each in _FLAG.finditer(clause))
+
+
+def _limits(failing: str, others: Sequence[str], at: int, about: _About) -> Iterator[str]:
+    """Where a failure holds, by what its clause says before it says what goes wrong."""
+    wrong = _FAILS.search(failing)
+    told = failing[: wrong.start()] if wrong and wrong.start() else failing
+    old = (clause for clause in others if _OLD.search(clause) and _OLD.search(failing) and not _goes_well(clause))
+    words = (word.strip(f"{_TRAILING}`()") for clause in old for word in clause.split())
+    yield from (f"{PLACE}{each}" for each in words if _PATH.fullmatch(each))
+    if not about.path:
+        beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
+        yield from (f"{PLACE}{found[1]}" for found in beside if found)
+    branch = _ON_BRANCH.search(told) if about.command.startswith("git ") else None
+    if branch:
+        yield f"{BRANCH}{branch[1]}"
+    for each in _WHERE.finditer(told):
+        if each["environment"]:
+            yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
+        elif not (about.path or branch):
+            yield f"{PLACE}{each['place']}"
+    folder = _IN_FOLDER.search(told)
+    within = (
+        word for each in (told, *others) for word in each.split() if folder and _is_within(word, folder[1].rstrip("/"))
+    )
+    yield from (f"{PLACE}{each}" for each in islice(within, 1))
+    if about.on:
+        yield f"{OBJECT}{about.on}"
+    if _TOGETHER.search(told):
+        yield TOGETHER
+    if _ROOT.search(told):
+        yield ROOT
+    elif _WHOLE.search(told) or _EVERYTHING.search(told):
+        yield f"{WHOLE}:{about.command}"
+    if about.command.split()[0] in _TALKS:
+        hosts = [each for clause in (failing, *others[:at]) for each in _HOST.findall(clause)]
+        hosts += [each[1] for each in _ON_HOST.finditer(told) if not _ENDS.search(each[1])]
+        if hosts:
+            yield f"{HOST}{hosts[0]}"
+
+
+_TALKS = frozenset("curl wget http https psql mysql redis-cli mongosh ssh".split())
+"""Programs that are given a host."""
+
+
+def _is_within(path: str, name: str) -> bool:
+    return "/" in path and name in path.strip(f"{_TRAILING}`()").split("/")
 
 
 def _first_of(before: str) -> str:
@@ -356,8 +566,9 @@ def _with_what_lacks(clause: str) -> str:
     """Of what fails "without the VPN": "with the VPN"; empty where nothing is said to lack."""
     for word, instead in topic(Warned).lacks.items():
         found = re.search(rf"(?<!\w){re.escape(word)}\s+(.{{2,120}})$", clause, re.I)
-        if found:
-            words = found[1].split()
+        words = found[1].split() if found else []
+        # What is done without asking lacks nothing.
+        if words and not words[0].endswith("ing"):
             ends = next((n for n, each in enumerate(words) if n and _ENDS.search(each)), len(words))
             ends = 1 if _FLAG.fullmatch(words[0]) else ends
             return f"{instead[0]} {' '.join(words[:ends])}"
@@ -376,9 +587,11 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
     bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not _FORBIDS.search(each)))))
     # Of a flag with its value in marks the value counts: `-n 1`.
     plain = _MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
-    news = [each[0] for how in (_FLAG, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
-    ways = [each for each in bare.split() if "/" in each and _SCRIPT.fullmatch(each)]
-    ways += _HOST.findall(bare)
+    news = [each[0] for how in (_FLAG_SET, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
+    program = next(iter(about.command.split()), " ")
+    ways = [each.rstrip(_TRAILING) for each in bare.split() if "/" in each]
+    ways = [each for each in ways if _SCRIPT.fullmatch(each) or (each.endswith(f"/{program}") and each not in failing)]
+    ways += [each for each in _HOST.findall(bare) if each not in failing]
     for each in (found[1].strip() for clause in (failing, *others) for found in _MARKED.finditer(clause)):
         read = _of_command(each)
         if each.startswith("-") and " " in each and each not in failing:
@@ -388,6 +601,9 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
         told = read is None or " " in each or _is_known(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
+    fine = (word for clause in others if _FINE.search(clause) for word in clause.split())
+    ways += [_as_place(each) for each in fine if "/" in each and _PLAIN.fullmatch(each)]
+    ways += [each[0][1:-1] for each in _BRACKETS.finditer(way) if (read := _of_command(each[0][1:-1])) and read.path]
     for clause in others:
         said = _OPENS.sub("", clause, count=1).split()
         words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]

@@ -1,0 +1,171 @@
+"""Where a failure that was told holds: a place, a host, an environment, a branch, the whole or one worker at a time.
+
+Such a limit is told in words, and seldom stands in a call. So a call need not show it; but one that names another place
+steps into nothing: a failure in `tests/integration` says nothing of `pytest tests/unit`. A hook imports this module for
+each call, so it imports little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+from ireneo.patterns import lazy_re
+
+ENVIRONMENTS: Mapping[str, str] = {
+    name: each
+    for each, names in {
+        "prod": "prod production prd",
+        "staging": "staging stage stg",
+        "dev": "dev devel development",
+        "local": "local localhost",
+        "qa": "qa uat",
+        "preprod": "preprod préprod preproduction",
+        "sandbox": "sandbox",
+    }.items()
+    for name in names.split()
+}
+"""What environments are called, and which of them is meant."""
+WHOLE, ROOT, TOGETHER = "whole", "root", "together"
+PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
+"""A limit is one of these; those with a colon are followed by what they are about."""
+
+_FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
+_WORD = lazy_re(r"[^\W_]+")
+_URL = lazy_re(r"^\w+://(?:[^@/]*@)?([\w.-]+)")
+_ADDRESS = lazy_re(r"^\w+://[^/]*|[?#].*")
+_AT = lazy_re(r"^[\w.-]+@([\w.-]+)")
+_NARROWS = frozenset(
+    "-k -m -t -w -p -run -Dtest --filter --prefix --workspace --package --tests --test --grep --only --path --target "
+    "--scope --limit".split()
+)
+"""Options behind which a part of the whole is named."""
+_BELOW = frozenset("-C -w --prefix --filter --workspace --cwd --dir --directory".split())
+"""Options behind which a folder, or a package, is named."""
+_WORKERS = frozenset(
+    "-n -j --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
+)
+_ONE_BY_ONE = frozenset("--runInBand --no-parallel --serial no:xdist".split())
+_BRANCHING = frozenset("push pull merge rebase".split())
+
+
+def is_denied(limit: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    """Whether a call says that a limit isn't met; `words` are those of the command, `every` those of the call.
+
+    `folders` are those that the call changes into.
+    """
+    kind, colon, value = limit.partition(":")
+    return _DENIES[f"{kind}{colon}"](value, words, every, folders)
+
+
+def _other_place(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    if value.startswith("/"):
+        # The path of an address begins with a slash as well.
+        words = [_ADDRESS.sub("", word) for word in words]
+    named = [word for word in words[1:] if _is_place(word, value)]
+    if any(_overlap(value, each) for each in (*named, *folders)):
+        return False
+    first = value.strip("/").split("/")
+    return bool(named) or (len(first) > 1 and any(first[0] in each.split("/") for each in folders))
+
+
+def _is_place(word: str, value: str) -> bool:
+    if word.startswith(("-", "@")) or ":" in word.replace("::", "") or "*" in word:
+        return False
+    end = value[value.rfind(".") :] if _FILE.fullmatch(value.rsplit("/", 1)[-1]) else ""
+    return "/" in word or word == "." or (bool(end) and word.endswith(end))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one path may lie in the other, as far as they are written."""
+    first, second = sorted((_parts(one), _parts(other)), key=len)
+    size = len(first)
+    return any(second[at : at + size] == first for at in range(len(second) - size + 1))
+
+
+def _parts(path: str) -> list[str]:
+    return [each for each in path.partition("::")[0].split("/") if each.strip(".~")]
+
+
+def _other_host(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    found = [each[1] for word in every for how in (_URL, _AT) if (each := how.search(word))]
+    found += [two for one, two in pairwise(every) if one in ("-h", "--host")]
+    if "ssh" in every:
+        behind = list(every[every.index("ssh") + 1 :])
+        while behind and behind[0].startswith("-"):
+            # Most options of ssh have a value.
+            behind = behind[1:] if behind[0] in ("-A", "-N", "-T", "-t", "-v", "-q", "-f") else behind[2:]
+        # `-o NAME=VALUE` is two words here.
+        found += [each for each in behind[:2] if "@" not in each]
+    if "." in value:
+        return bool(found) and value not in found and not any(each.endswith(f".{value}") for each in found)
+    # A name alone may be a part of another: "the replica" is `db-replica`.
+    return bool(found) and not any(value in each for each in found)
+
+
+def _other_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    telling = (each for each in every if not each.startswith(("--", "/dev/", "/tmp/")))
+    found = {ENVIRONMENTS[one] for each in telling for one in _WORD.findall(each.lower()) if one in ENVIRONMENTS}
+    return bool(found) and value not in found
+
+
+def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    at = next((at for at, word in enumerate(words) if word in _BRANCHING), None)
+    if at is None or "git" not in words[:at]:
+        return False
+    plain = [word for word in words[at + 1 :] if not word.startswith("-")]
+    named = plain[1:] if words[at] in ("push", "pull") else plain
+    ends = [end for each in named for end in each.split(":")]
+    return bool(named) and not any(fnmatchcase(each, value) or fnmatchcase(each, f"*/{value}") for each in ends)
+
+
+def _other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return not any(value in word for word in words[2:] if not word.startswith("-"))
+
+
+def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    program, *names = value.split()
+    begins = next((at for at, word in enumerate(words) if word.rsplit("/", 1)[-1] == program), 0)
+    words = words[begins:]
+    if not _NARROWS.isdisjoint(words[len(names) :]):
+        return True
+    for before, word in pairwise(words):
+        named = "/" in word or "::" in word or _FILE.fullmatch(word) is not None
+        if word.startswith("-") or word.isdigit() or word.isupper() or not any(_parts(word)):
+            continue
+        # A flag with its value, as `-j8`, takes no other.
+        valued = before.startswith("-") and not before[-1:].isdigit()
+        if named or not (valued or word in (*names, "run", "exec")):
+            return True
+    return False
+
+
+def _below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return not _BELOW.isdisjoint(words) or any(
+        (not each.startswith(("/", "~", "..", "$")) and len(_parts(each)) > 1)
+        or not _PACKAGES.isdisjoint(_parts(each)[:-1])
+        for each in folders
+    )
+
+
+_PACKAGES = frozenset("packages apps libs services crates modules plugins".split())
+"""Folders of which each folder in them is a part of the whole."""
+
+
+def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    pairs = pairwise(words)
+    few = any(one in _WORKERS and two in ("0", "1") for one, two in pairs)
+    return few or "-j1" in words or "-n1" in words or "-n0" in words or not _ONE_BY_ONE.isdisjoint(words)
+
+
+_DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
+    PLACE: _other_place,
+    HOST: _other_host,
+    ENVIRONMENT: _other_environment,
+    BRANCH: _other_branch,
+    OBJECT: _other_object,
+    f"{WHOLE}:": _only_a_part,
+    ROOT: _below_root,
+    TOGETHER: _one_at_a_time,
+}
