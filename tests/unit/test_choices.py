@@ -141,3 +141,37 @@ def test_what_was_not_chosen_is_told_no_more() -> None:
     assert "- I see three ways to keep the ledger\n" in blocks
     assert "one file" not in blocks
     assert "Leave it as it is" not in blocks
+
+
+def work(*paths: str) -> list[dict[str, object]]:
+    """Reads of files, each with its output."""
+    out: list[dict[str, object]] = []
+    for path in paths:
+        function = {"name": "read_file", "arguments": f'{{"path": "{path}"}}'}
+        call = {"id": path, "type": "function", "function": function}
+        out.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        out.append({"role": "tool", "tool_call_id": path, "content": f"row of {path}\n" * 60})
+    return out
+
+
+@pytest.mark.parametrize(
+    ("answer", "told_before"),
+    [
+        ("the second", True),
+        ("Leave it as it is for now, and write down what it would take to split it, as I want to ask the owner", False),
+    ],
+)
+def test_a_question_that_was_answered_stands_before_a_short_answer_and_never_behind_one(
+    answer: str, told_before: bool
+) -> None:
+    messages = [
+        {"role": "user", "content": "Look at the ledger and say what could be done."},
+        *work(*(f"a{number}.py" for number in range(12))),
+        {"role": "assistant", "content": "Should the ledger be split, or shall it stay?"},
+        {"role": "user", "content": answer},
+        *work(*(f"b{number}.py" for number in range(12))),
+    ]
+    texts = [str(message["content"]) for message in ireneo.compact(messages, 1_500).messages]
+    place = next(number for number, text in enumerate(texts) if text.startswith(answer))
+    assert not any("I asked: " in text for text in texts[place:])
+    assert any("I asked: Should the ledger be split" in text for text in texts[:place]) == told_before

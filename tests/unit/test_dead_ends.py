@@ -10,6 +10,7 @@ from tests.unit.runs import material
 from ireneo.log.message import Draft
 from ireneo.summaries.outcomes import (
     dead_ends,
+    overturned,
     succeeded,
     told_with_way_out,
     way_out,
@@ -44,6 +45,32 @@ AFTER = run("ls", "a b")
 
 def test_a_call_that_failed_is_told_with_what_it_said() -> None:
     assert told(LOST, AFTER) == ["I tried `orderz --week 3` — it failed: sh: orderz: command not found."]
+
+
+def test_a_failure_whose_output_gives_no_reason_is_told_without_one() -> None:
+    silent = "I tried `ship rows` — it failed, and its output doesn't say why."
+    for output in ("Exit code 1", "Exit code 1\n==> Shipping rows", "Exit code 3\nInstalled 6 rows"):
+        assert told(run("ship rows", output, failed=True), AFTER) == [silent]
+    assert told(run("ship rows", "Exit code 1\nquota used up", failed=True), AFTER) == [
+        "I tried `ship rows` — it failed: exit 1: quota used up."
+    ]
+    # What looks for something and finds nothing has not failed.
+    for looks in ("grep -rn rows src", "ls src | grep rows", "which rows"):
+        assert told(run(looks, "Exit code 1", failed=True), AFTER) == []
+
+
+def test_an_edit_that_failed_is_no_dead_end_once_the_file_was_changed() -> None:
+    arguments = {"file_path": "src/rows.py", "old_string": "a", "new_string": "b"}
+    failed = step("", "Edit", arguments, "String to replace not found in file.", failed=True)
+    written = step("", "Write", {"file_path": "src/rows.py", "content": "b = 1"}, "File created.")
+    assert told(failed, AFTER) != []
+    assert told(failed, AFTER, edit("src/rows.py", "a", "b")) == []
+    assert told(failed, AFTER, written) == []
+    # Also where blocks lie between.
+    (line,) = dead_ends(done(failed, AFTER))
+    changed = [Line(text="`b`", subject="src/rows.py", position=9)]
+    assert overturned(line, succeeded([], changed))
+    assert not overturned(line, succeeded([], [replace(changed[0], subject="src/other.py")]))
 
 
 def test_what_failed_last_is_where_the_work_stands_and_was_not_given_up() -> None:

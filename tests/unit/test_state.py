@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.golden.material import edit, read, run, step
 from tests.unit.runs import material
 
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, Text
 from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
@@ -217,3 +217,48 @@ def test_a_check_names_the_files_that_were_changed_after_it() -> None:
     assert told[-1] == "`pytest -q` passed (12 passed in 0.3s). Changed since: b.py, a.py."
     many = changing(*(f"src/part_{number}.py" for number in range(5)))
     assert shown(check, many)[-1].endswith("Changed since: part_2.py, part_3.py, part_4.py and 2 more.")
+
+
+def test_what_another_repository_shows_is_not_told_of_this_one() -> None:
+    work = [*changing("/home/me/tide/src/a.py", "/home/me/tide/src/b.py"), *run("git status", "On branch rows")]
+    moved = run("cd /home/me/moon && git status && git stash", "On branch ebb\n\tmodified:   moon.py")
+    assert shown(work, moved)[0] == "On branch rows."
+    assert not any("ebb" in text or "moon.py" in text for text in shown(work, moved))
+    assert not any("ebb" in text for text in shown(work, run("git -C /home/me/moon status", "On branch ebb")))
+    reset = run("cd ../moon && git status", "On branch ebb\n\nShell cwd was reset to /home/me/tide")
+    assert shown(work, reset)[0] == "On branch rows."
+    # Folders of the work, and what holds it, are no other repository.
+    for folder in ("/home/me/tide", "/home/me/tide/src", "/home/me/tide/src/low"):
+        assert "On branch ebb." in shown(work, run(f"cd {folder} && git status", "On branch ebb"))
+    # Where nothing tells which folder is the work's, what was said last stands.
+    assert shown(run("cd /home/me/moon && git status", "On branch ebb")) == ["On branch ebb."]
+
+
+def test_a_commit_that_a_script_made_in_a_repository_of_its_own_is_not_told() -> None:
+    made = run("./try_out.sh", "[main (root-commit) c0ffee1] Initial\nSaved working directory and index state WIP")
+    assert shown(COMMITTED, made) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+
+
+def test_a_failed_test_is_over_once_all_tests_passed_whatever_command_ran_them() -> None:
+    failed = run("go test -v -run '' | grep -A 20 FAIL", "--- FAIL: TestRows (0.02s)", failed=True)
+    for passed in ("mise run fmt && mise run test 2>&1", "go test ./...", "make test"):
+        assert not any("TestRows" in text for text in shown(failed, run(passed, "ok")))
+    for other in ("go test ./rows/...", "go test -run=TestTides", "make test-unit", "npm run test:unit", "make lint"):
+        assert any("TestRows" in text for text in shown(failed, run(other, "ok")))
+    tagged = run("go test -tags=integration ./...", "--- FAIL: TestRows (0.02s)", failed=True)
+    assert any("TestRows" in text for text in shown(tagged, run("make test", "ok")))
+
+
+def test_a_check_that_failed_is_told_with_the_later_words_that_all_passes() -> None:
+    failed = run("make try", "exit 1: two rows lost", failed=True)
+    tried = run("./try.sh again", "ok")
+
+    def after(words: str, *drafts: list[Draft]) -> str:
+        said = Draft(role="assistant", parts=(Text(text=words),))
+        messages = material([*(draft for each in (failed, *drafts) for draft in each), said]).messages
+        return shown_state(state_lines(steps(messages), messages))[0].text
+
+    assert after("Both tries pass now.", tried).endswith("; later I said: “Both tries pass now.”")
+    for words in ("Not all tests pass.", "All tests pass but one.", "The tests should pass.", "Done with the tries."):
+        assert "later I said" not in after(words, tried)
+    assert "later I said" not in after("Both tries pass now.")

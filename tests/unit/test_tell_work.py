@@ -120,6 +120,26 @@ def test_a_list_far_before_a_question_holds_no_options() -> None:
         for line in section.lines
     ]
     assert asked == ["I asked: Shall I look into that?", "I asked: Which do you want? 1. Keep the head; 2. Drop it"]
+    long = "Ask whoever keeps the harbour what the head of each export is needed for, and whether it may go?"
+    ends_with_it = write_leaf(material(said(f"1. Keep the head?\n2. {long}")).messages, "", ends_turn=True)
+    (line,) = next(section for section in ends_with_it if section.name == "open").lines
+    assert line.text == f"I asked: 1. Keep the head?; 2. {long}"
+
+
+def test_of_an_answer_only_what_the_user_said_is_quoted() -> None:
+    form = "User has answered your questions: {}. You can now continue with the user's answers in mind."
+    ask = {"questions": [{"question": "Where do the heads go?"}]}
+    pairs = '"Where do the heads go?"="Into a file (Recommended)", "And the rest?"="drop it"'
+    texts = told(step("", "AskUserQuestion", ask, form.format(pairs)))
+    assert "- Asked “Where do the heads go?”, the user said: “Into a file (Recommended)”" in texts
+    assert "- Asked “And the rest?”, the user said: “drop it”" in texts
+    assert not any("You can now" in line or "has answered" in line for line in texts)
+    clarified = (
+        "The user wants to clarify these questions.\n    This means they may have additional information.\n"
+        "    Start by asking them what they would like to clarify."
+    )
+    texts = told(step("", "AskUserQuestion", ask, REFUSAL.format(clarified), failed=True))
+    assert not any("“" in line for line in texts)
 
 
 def test_the_words_that_a_failed_call_repeats_of_its_input_are_no_reason() -> None:

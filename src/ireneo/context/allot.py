@@ -24,6 +24,7 @@ from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, 
 from ireneo.summaries.statements import faded
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
+from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
 
 BARE = 0.25
@@ -165,7 +166,7 @@ class Statements:
         )
         on_words = (self.price("asked", line, noted=True) for line in summary.lines(BESIDE))
         statements = (*statements, *(replace(each, on_words=True) for each in on_words))
-        return _Block(summary, statements, succeeded(summary.lines("operations")))
+        return _Block(summary, statements, succeeded(summary.lines("operations"), summary.lines("artifacts")))
 
 
 @lru_cache(maxsize=4_096)
@@ -207,12 +208,13 @@ def _without_repeated_code(candidates: Sequence[tuple[int, PricedLine]]) -> list
 
 
 def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """Drop the sentences of a question that stands open: it is told at the end, with its options."""
-    asked = [statement.line.text for _, statement in candidates if statement.section == "open"]
+    """Drop the sentences of a question that is told with its options."""
+    asked = [statement.line.text for _, statement in candidates if statement.line.text.startswith(I_ASKED)]
     return [
         (number, statement)
         for number, statement in candidates
-        if statement.section == "open" or not any(statement.line.text in text for text in asked)
+        if statement.section == "direction"
+        or not any(statement.line.text in text and statement.line.text != text for text in asked)
     ]
 
 

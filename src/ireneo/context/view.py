@@ -41,6 +41,7 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
+from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
 
 NOTES_TOKENS = 14
@@ -363,15 +364,18 @@ def fill_slots(slots: Sequence[ViewSlot], room: int, statements: Statements) -> 
     items = [slot.item for slot in slots]
     end = max((each.last_position if isinstance(each, Summary) else each.position for each in items), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
-    shown_steps = steps([slot.item for slot in slots if isinstance(slot.item, Message)])
+    shown_messages = [slot.item for slot in slots if isinstance(slot.item, Message)]
+    shown_steps = steps(shown_messages)
     if blocks:
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
-        live = state_lines(shown_steps)
+        live = state_lines(shown_steps, shown_messages)
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < NAMES_FROM)
-        waiting = _question_to_show(slots, blocks)
-        last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
+        last.standing = [("state", line) for line in state]
+        if (asked := _question_to_show(slots, blocks)) is not None:
+            at, section, question = asked
+            at.standing = [*at.standing, (section, question)]
         if blocks[-1].is_written and blocks[-1].lines("status"):
             last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
         last.names = [line for block in blocks for line in block.lines("names")]
@@ -489,17 +493,32 @@ def _block(text: str) -> Draft:
     return Draft(role="assistant", parts=(Text(text=text),), origin="summary")
 
 
-def _question_to_show(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
-    """The agent's last question, if it is still open or only its answer is shown; None if the user has moved on."""
+def _question_to_show(
+    slots: Sequence[ViewSlot], blocks: Sequence[Summary]
+) -> tuple[ViewSlot, SectionName, Line] | None:
+    """The agent's last question with its place: at the end while it is open, before a short answer that is shown.
+
+    None if the user has moved on, and where the answer says by itself what is to be done.
+    """
     asked = max(
         (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
     )
     if asked is None:
         return None
     told = {line.position for block in blocks for line in block.lines("direction")}
-    shown = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
-    gone_on = any(position > asked.position for position in told - shown)
-    return None if gone_on or sum(position > asked.position for position in shown) > 1 else asked
+    openers = [slot.item for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn]
+    if any(position > asked.position for position in told - {opener.position for opener in openers}):
+        return None
+    answers = [opener for opener in openers if opener.position > asked.position]
+    if len(answers) > 1 or any(len(answer.text) > BRIEF_ANSWER for answer in answers):
+        return None
+    before = [slot for slot in slots if not answers or _end(slot) < answers[0].position]
+    at = next((slot for slot in reversed(before) if isinstance(slot.item, Summary)), None)
+    return (at, "discoveries" if answers else "open", asked) if at is not None else None
+
+
+def _end(slot: ViewSlot) -> int:
+    return slot.item.last_position if isinstance(slot.item, Summary) else slot.item.position
 
 
 # The constraints that stand, of those that no shown message contains.

@@ -15,7 +15,7 @@ from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.outcomes import dead_ends, puts_there_again, said_in_refusal, takes_back, thrown_away
+from ireneo.summaries.outcomes import dead_ends, key, puts_there_again, said_in_refusal, takes_back, thrown_away
 from ireneo.summaries.statements import asks, errors, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
@@ -61,13 +61,17 @@ def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
     if not done:
         return []
     # Repeated attempts are one line with the newest reason.
-    given_up = [
-        (line, next(step for step in reversed(done) if step.source in line.sources)) for line in dead_ends(done)
-    ]
+    given_up = [(line, _step_of(line, done)) for line in dead_ends(done)]
     return [
         _episode(turn, spoken, done, bool(given_up), recorded),
         *(_failure(turn, line, step, recorded) for line, step in given_up if not step.rejected),
     ]
+
+
+def _step_of(line: Line, done: Sequence[Step]) -> Step:
+    """The last step that a dead end rests on: of several calls in one message the one that it tells of."""
+    shown = [step for step in done if step.source in line.sources]
+    return next((step for step in reversed(shown) if key(step) == line.subject), shown[-1])
 
 
 def _episode(

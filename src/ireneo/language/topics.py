@@ -590,6 +590,8 @@ class Prose(Topic, frozen=True, kw_only=True):
     changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
+    passes: Row = ()  # Anywhere: the checks that were run pass
+    passes_not: Row = ()  # Anywhere: not all of them do, or they don't yet
 
 
 class Explaining(Topic, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ireneo.grounding.claims import artifacts, claims
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
+from ireneo.summaries.own_words import without_form
 from ireneo.summaries.statements import (
     asks,
     code,
@@ -20,7 +21,6 @@ from ireneo.summaries.statements import (
     gives_reason,
     is_intent,
     prose,
-    shown_output,
     survives,
 )
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature, steps
@@ -63,6 +63,12 @@ _COMMANDS = frozenset({"run", "check", "save"})
 _GOES_ON = lazy_re(r"(?<![\w-])(?P<command>\w[\w-]* \w[\w-]*) --(?:continue|skip)\b")
 _NAMES_ONE = lazy_re(r"[\d_@/-]")
 IT_FAILED, AT_FIRST = " — it failed: ", " — at first it failed: "
+NO_REASON = " — it failed, and its output doesn't say why"
+UNEXPLAINED = 0.3
+"""Factor for a failure whose output gives no reason."""
+_LOOKS_FOR = lazy_re(
+    r"(?:^|[|;&(]|\bthen\b)\s*(?:grep|rg|ag|egrep|fgrep|diff|cmp|test|\[|which|command -v|pgrep)\b[^|;&]*$"
+)
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 _REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
 _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
@@ -105,7 +111,7 @@ def _what_was_wrong(steps: Sequence[Step], places: Sequence[int]) -> str:
     told: dict[str, int] = {}
     for place in failed:
         # Of what fails in the same way again, the last time counts.
-        told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip("."), None)
+        told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
         told[wrong] = place
     kept = list(told.items())[-MOST_TOLD:]
     ways = [
@@ -205,13 +211,20 @@ def key(step: Step) -> str:
 
 
 def approach(kind: str, subject: str) -> str:
-    """The name of an approach: the kind of action and its subject, of a command without numbers and places."""
-    return f"{kind} {signature(subject) if kind in _COMMANDS else subject}"
+    """The name of an approach: the kind of action and its subject, of a command without numbers and places.
+
+    A file that could not be edited may be written instead: both are one approach.
+    """
+    return f"{'edit' if kind in CHANGES else kind} {signature(subject) if kind in _COMMANDS else subject}"
 
 
-def succeeded(operations: Iterable[Line]) -> dict[str, int]:
-    """The last position at which each approach succeeded."""
+def succeeded(operations: Iterable[Line], changed: Iterable[Line] = ()) -> dict[str, int]:
+    """The last position at which each approach succeeded; `changed` are the lines on what changes did."""
     out: dict[str, int] = {}
+    for line in changed:
+        if line.subject:
+            name = approach("edit", line.subject)
+            out[name] = max(out.get(name, -1), line.position)
     for line in operations:
         if line.verbs and not line.failed:
             for verb, _ in line.verbs:
@@ -273,7 +286,7 @@ def changed(steps: Sequence[Step]) -> list[str]:
 def said_in_refusal(step: Step) -> str:
     """What the user said when refusing a call; empty for nothing."""
     found = _REASON.search(without_reminders(step.output))
-    return clip(" ".join(_BEHIND_REASON.sub("", found[1]).split()), 400) if found else ""
+    return clip(" ".join(without_form(_BEHIND_REASON.sub("", found[1])).split()), 400) if found else ""
 
 
 def put_back(steps: Sequence[Step], place: int) -> int | None:
@@ -331,10 +344,14 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
         return None  # Nothing came after it yet: it is where the work stands, not what was given up.
     if step.action.kind == "check" and not is_environment(step.error):
         return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
+    why = _reason(step).rstrip(".")
+    if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed(step)[1]):
+        return None  # It found nothing.
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
     tail = f"; {_named(instead)} worked" if instead else ""
     worth = FAILED if step.action.shell else MISTAKEN
-    return step.line(f"I tried {_named(step)}{IT_FAILED}{_reason(step).rstrip('.')}{tail}.", worth, subject=key(step))
+    text = f"I tried {_named(step)}{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
+    return step.line(text, worth if why else worth * UNEXPLAINED, subject=key(step))
 
 
 def _undone(steps: Sequence[Step], place: int) -> Line | None:
@@ -387,7 +404,7 @@ def _agents_reason(step: Step) -> str:
 
 def _reason(step: Step, limit: int = 320) -> str:
     """What went wrong, by the output."""
-    return errors(step.answered, limit) or step.error or shown_output(step.output) or "it says nothing more"
+    return errors(step.answered, limit) or step.why
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:

@@ -13,7 +13,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.topics import OwnWords
 from ireneo.language.words import breaks
 from ireneo.log.calls import was_refused
@@ -56,6 +56,22 @@ def out_of_character(text: str) -> Iterator[str]:
         yield (found["double"] or found["marked"] or found["line"]).strip()
 
 
+CHOICE = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
+"""The number or letter of what is chosen."""
+
+
+@from_data
+def choosing() -> re.Pattern[str]:
+    """The beginning of a message that chooses by number or letter."""
+    known = [of_language(OwnWords, code) for code in LANGUAGES]
+    before = either([word for each in known for word in each.chooses])
+    behind = either([word for each in known for word in each.chosen])
+    # "3 files failed" and "1. The lint fails" choose nothing.
+    ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
+    number = rf"(?:(?:options? |number |#)?[1-9]{ends}|options? [a-f]{ends}|[a-f](?=[.!]?$))"
+    return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
+
+
 def is_played(text: str) -> bool:
     """Whether `text` contains acting or speech of a character, in asterisks or quotation marks."""
     return _PLAYED.search(text) is not None
@@ -67,11 +83,23 @@ def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
     if (result.failed is not False and was_refused(text)) or _FEEDBACK.match(text):
         found = _REASON.search(text)
         said = found[1] if found else next((words for tag in _TAGS if (words := _between(text, tag))), "")
-        if said := _NOTE.split(said, maxsplit=1)[0].strip():
+        if said := without_form(_NOTE.split(said, maxsplit=1)[0]).strip():
             yield said, False
     elif _ANSWERED.match(text):
         for answer in _ANSWER.finditer(text):
             yield answer[0], True
+
+
+def without_form(said: str) -> str:
+    """What a user gives as a reason, without what a client writes there where the user gave none."""
+    return _FORM.sub("", said)
+
+
+def answers_in(result: Result) -> list[tuple[str, str]]:
+    """The questions in a tool's result that the user answered by choosing or typing, each with the answer."""
+    said = (text for text, answers in said_in_results(result) if answers)
+    pairs = (text[1:-1].partition('"="') for text in said)
+    return [(question, answer) for question, _, answer in pairs if answer.strip()]
 
 
 def _between(text: str, tag: str) -> str:
@@ -81,6 +109,7 @@ def _between(text: str, tag: str) -> str:
 
 
 _LONGEST_RESULT = 20_000
+_FORM = lazy_re(r"\A\s*The user wants to clarify these questions\b.*", re.S)
 _FEEDBACK = lazy_re(r"\s*The user (?:provided|gave|has provided) (?:the following )?feedback\b", re.I)
 _REASON = lazy_re(r"(?:the user said|reason for the rejection|the user's (?:reason|feedback)):\s*(.+)", re.I | re.S)
 _TAGS = ("feedback", "user_message")

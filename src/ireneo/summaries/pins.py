@@ -11,13 +11,13 @@ from typing import get_args
 from msgspec.structs import replace
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints, Rulings
+from ireneo.language.topics import Constraints, OwnWords, Rulings
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, in_context, judge
-from ireneo.summaries.own_words import OwnSentence, is_played, out_of_character, own_words, said_in_results
+from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, in_context, is_order, judge
+from ireneo.summaries.own_words import OwnSentence, choosing, is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
@@ -89,13 +89,21 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     own = list(own_words(without_recalled(text), all_own=system))
     strengths = [judge(said, system=system).strength for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
-        if strength:
+        if strength and (system or not _only_chooses(said.text)):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             out.setdefault(_with_rest(said, behind), strength)
     # A sentence contained in the context of the next one is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
+
+
+def _only_chooses(text: str) -> bool:
+    """Whether a sentence chooses by number, with no order or ban besides: it means nothing without what was offered."""
+    chosen = choosing().match(text)
+    rest = text[chosen.end() :].strip(" ,;.!?+&–-") if chosen else ""
+    bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in topic(OwnWords).chosen else rest
+    return chosen is not None and not (_NEGATES.search(rest) or is_order(rest) or is_order(bare))
 
 
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:

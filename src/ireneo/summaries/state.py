@@ -6,16 +6,20 @@ The state is a line per subject, so that of several blocks the newest line stand
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from msgspec.structs import replace
 
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Prose
 from ireneo.log.calls import known_failed, without_reminders
+from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import CHECK, SHORT, covers, runs_also, thrown_away
 from ireneo.summaries.statements import errors, shown_output, totals
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, tasks_of
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, short_path, tasks_of
 from ireneo.summaries.summary import Line
 
 WORTH = 6.0
@@ -31,6 +35,8 @@ READ_LAST = "Read last: "
 MOST_CHECKS = 4
 TOTALS = 120
 """Most characters of the totals of a check that failed."""
+SAID_CHARACTERS = 120
+"""Most characters of the agent's words about its checks."""
 MOST_FILES = 12
 MOST_SINCE = 3
 UNCOMMITTED = 4.0
@@ -43,6 +49,8 @@ MOST_LOGGED = 3
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 REMOTE, STASH, HEAD = "remote", "stash", "head"
 READ = "read "
+PASSES = "passes"
+"""What the agent said last of its checks."""
 LISTED = "listed"
 """What version control listed as changed; earlier changes that are not listed are gone."""
 
@@ -73,14 +81,27 @@ _LISTED = lazy_re(
     r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
     re.MULTILINE,
 )
-_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
+_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp\b|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
 """A temporary repository."""
+_WAS_RESET = "Shell cwd was reset to "
+"""Stands in the output of a command that left the folder of the work."""
+_MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
+_VERSION_COMMAND = lazy_re(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _SCRATCH = ("/tmp/", "/var/folders/", "/private/")
+_SELDOM_WORK = lazy_re(r"/\.\w+/")
+"""Within hidden folders, such as an agent's own, lie seldom files of the work."""
+AT = " @ "
+"""Stands in the subject of a line before the folder of which a command told it."""
+MOST_AT_HOME = 2 / 3
+"""The work's own folder holds at least this share of the files that were changed and read."""
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
-def state_lines(done: Sequence[Step]) -> list[Line]:
-    """Where the work stands after `done`, the newest line of each subject."""
+def state_lines(done: Sequence[Step], messages: Sequence[Message] = ()) -> list[Line]:
+    """Where the work stands after `done`, the newest line of each subject.
+
+    Of the `messages` that is told which says that the checks pass.
+    """
     out: dict[str, Line] = {}
     for place, step in enumerate(done):
         for line in _state_of_step(step):
@@ -89,7 +110,23 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
         for path in thrown_away(done, place):
             # An empty line overrides the earlier one, also in deeper blocks.
             out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
-    return standing_state(out.values())
+    return standing_state([*out.values(), *_said_to_pass(done, messages)])
+
+
+def _said_to_pass(done: Sequence[Step], messages: Sequence[Message]) -> Iterator[Line]:
+    """The agent's last words that its checks pass, unless what it ran right before failed."""
+    for message in reversed(messages):
+        if message.role != "assistant" or message.draft.origin != "spoken" or message.draft.calls:
+            continue
+        said = next((each for each in sentences(message.text) if _PASSES.search(each) and not _BUT.search(each)), "")
+        ran = [step for step in done if step.position < message.position and step.action.shell]
+        if said and not (ran and ran[-1].failed):
+            yield Line(text=said, subject=PASSES, weight=LESS, position=message.position, sources=(message.id,))
+            return
+
+
+_PASSES = lazy_re(lambda: rf"\b{either(topic(Prose).passes)}(?!\w)", re.IGNORECASE)
+_BUT = lazy_re(lambda: rf"\b{either(topic(Prose).passes_not)}(?!\w)", re.IGNORECASE)
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:
@@ -115,14 +152,18 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     What the shown messages say themselves, `live`, and what it outdates, is left out. With `narrow`, paths are
     shortened.
     """
-    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
+    lines, shown_there = standing_state(_of_the_work([*told, *live])), {line.position for line in live}
     files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    said = next((line for line in lines if line.subject == PASSES), None)
     checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
+    checks = [_with_what_was_said(line, said) if said else line for line in checks]
     checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
     kept = [
         line
         for line in lines
-        if line.text and not line.subject.startswith((CHANGED, CHECK, READ)) and line.position not in shown_there
+        if line.text
+        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES))
+        and line.position not in shown_there
     ]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
@@ -141,6 +182,33 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 
+def _of_the_work(lines: Sequence[Line]) -> list[Line]:
+    """The lines without those that a command told of another repository than the one that is worked on."""
+    home = _home(lines)
+    out: list[Line] = []
+    for line in lines:
+        subject, _, folder = line.subject.partition(AT)
+        if not folder or not home or _within(folder, home) or _within(home, folder):
+            out.append(replace(line, subject=subject) if folder else line)
+    return out
+
+
+def _home(lines: Iterable[Line]) -> str:
+    """The deepest folder that holds most of the files that were changed and read; empty where nothing tells."""
+    held: Counter[str] = Counter()
+    files = 0
+    named = {line.subject for line in lines if line.subject.startswith((CHANGED, READ)) and AT not in line.subject}
+    for path in (subject.partition(" ")[2] for subject in named):
+        if path.startswith("/") and not path.startswith(_SCRATCH) and not _SELDOM_WORK.search(path):
+            files += 1
+            held.update(folder for folder in accumulate(path.split("/")[:-1], "{}/{}".format) if folder.strip("/"))
+    return max((folder for folder, times in held.items() if times >= files * MOST_AT_HOME), key=len, default="")
+
+
+def _within(path: str, folder: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+
+
 def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     """A check with the files that were changed since it was run."""
     since = _ends([line.text for line in files if line.position > check.position])
@@ -149,6 +217,14 @@ def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     more = f" and {len(since) - MOST_SINCE} more" if len(since) > MOST_SINCE else ""
     text = f"{check.text}{SINCE_CHECK}{', '.join(since[-MOST_SINCE:])}{more}."
     return replace(check, text=text, weight=check.weight * STALE)
+
+
+def _with_what_was_said(check: Line, said: Line) -> Line:
+    """A check that failed, with the agent's later words that all passes."""
+    if check.weight < FAILS or check.position > said.position:
+        return check
+    text = f"{check.text.rstrip('.')}; later I said: “{clip(said.text, SAID_CHARACTERS)}”"
+    return replace(check, text=text, weight=check.weight * STALE, sources=(*check.sources, *said.sources))
 
 
 def _ends(paths: Sequence[str]) -> list[str]:
@@ -183,8 +259,39 @@ def _settles(later: Line, check: Line) -> bool:
         return True
     if later.weight >= FAILS:
         return False
-    over = check.weight >= FAILS and (runs_also(later.subject, check.subject) or is_environment(check.text))
-    return over or covers(new, old)
+    if check.weight < FAILS:
+        return covers(new, old)
+    over = runs_also(later.subject, check.subject) or is_environment(check.text)
+    return over or covers(new, old) or (_runs_all_tests(later.subject) and _runs_tests(check.subject))
+
+
+_TEST_WORD = lazy_re(r"\b(?:tests?|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b")
+_TEST_RUNNER = lazy_re(
+    r"\b(?:(?:go|cargo|dotnet|mvn|gradle|swift|deno|bun) test|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b"
+)
+_OF_OTHER_KIND = lazy_re(r"\btags?\b|integration|e2e|end.to.end|smoke|bench", re.IGNORECASE)
+_CHOOSES_TESTS = lazy_re(r"^-{1,2}(?:run|filter|grep|tests?\w*|k|t)=")
+
+
+def _runs_tests(command: str) -> bool:
+    """Whether a command has a test runner run plain tests."""
+    return bool(_TEST_RUNNER.search(command)) and not _OF_OTHER_KIND.search(command)
+
+
+def _runs_all_tests(command: str) -> bool:
+    """Whether a part of a command runs tests and chooses none."""
+    for part in _PART.split(command.removeprefix(CHECK)):
+        tests = list(_TEST_WORD.finditer(part))
+        if not tests or _OF_OTHER_KIND.search(part) or part[tests[-1].end() :][:1] in (":", "/", "-", "."):
+            continue
+        behind = part[tests[-1].end() :].split()
+        if all(_CHOOSES_NONE.match(word) and not _CHOOSES_TESTS.match(word) for word in behind):
+            return True
+    return False
+
+
+_PART = lazy_re(r"&&|\|\|?|;")
+_CHOOSES_NONE = lazy_re(r"-|\d*>|\d+$|\.(?:/\.\.\.)?/?$")
 
 
 def _state_of_step(step: Step) -> Iterator[Line]:
@@ -204,16 +311,18 @@ def _state_of_step(step: Step) -> Iterator[Line]:
                 FAILS if step.failed else WORTH,
                 subject=f"{CHECK}{action.subject}",
             )
-        if not _ELSEWHERE.search(step.command):
-            yield from _not_shared(step) if step.failed else _version(step)
-            yield from _set_aside(step)
+        if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
+            return
+        moved = [found["folder"] for found in _MOVED.finditer(step.command)]
+        for line in (*(_not_shared(step) if step.failed else _version(step)), *_set_aside(step)):
+            yield replace(line, subject=f"{line.subject}{AT}{moved[-1]}") if moved else line
 
 
 def _not_shared(step: Step) -> Iterator[Line]:
     """A commit or push that failed or was refused."""
     if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
-        wrong = errors(step.answered, 160) or step.error
-        ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
+        wrong = errors(step.answered, 160) or step.why
+        ended = f"it failed{wrong and f': {wrong}'}" if step.failed_itself else "it was broken off"
         why = "the user refused it" if step.rejected else ended
         yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
 
@@ -221,6 +330,10 @@ def _not_shared(step: Step) -> Iterator[Line]:
 def _version(step: Step) -> Iterator[Line]:
     """What version control said: commit, branch, pull request, push."""
     output = without_reminders(step.output)
+    if found := _REQUEST.search(output):
+        yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
+    if not _VERSION_COMMAND.search(step.command):
+        return  # What a script does to repositories of its own says nothing of this one.
     if found := _COMMITTED.search(output):
         yield step.line(
             f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
@@ -237,8 +350,6 @@ def _version(step: Step) -> Iterator[Line]:
         yield from _listed(step, output)
     if found := _ON_BRANCH.search(output):
         yield step.line(f"On branch {found['name']}.", WORTH, subject=BRANCH)
-    if found := _REQUEST.search(output):
-        yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
     if _PUSH_COMMAND.search(step.command):
         yield from _shared(output, step)
 
@@ -256,6 +367,8 @@ def _shared(output: str, step: Step) -> Iterator[Line]:
 def _set_aside(step: Step) -> Iterator[Line]:
     """What version control said is not in the branch or not in the remote one, also where a command failed."""
     output = without_reminders(step.output)
+    if not _VERSION_COMMAND.search(step.command):
+        return
     if found := _STASHED.search(output):
         yield step.line(f"A stash was made: {found['what'].strip()}.", WORTH, subject=STASH)
     elif _UNSTASHED.search(output):
@@ -298,7 +411,8 @@ def _came(step: Step, output: str) -> str:
     found = totals(output, TOTALS)
     counted = f" ({found})" if found and found not in wrong else ""
     if step.failed or failed:
-        return f"failed: {wrong or step.error}{counted}"
+        wrong = wrong or step.why
+        return f"failed{wrong and f': {wrong}'}{counted}"
     if wrong and failed is None:
         return f"said: {wrong}{counted}"
     said = shown_output(output).strip(" .=-")

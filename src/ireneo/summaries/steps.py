@@ -312,6 +312,16 @@ def error_line(output: str, limit: int = 200) -> str:
     return clip(" ".join(chosen.split()), limit)
 
 
+_NO_REASON = lazy_re(
+    r"(?:exit \d+: )?(?:==+>|->|✓|✔|\[\d+/\d+\]|ok\b|done\b|success|total \d+$"
+    r"|exit(?:ed)?(?: with)?(?: code| status)? \d+\W*$|(?:building|built|running|setting|wrote|writing)\b"
+    r"|(?:install|creat|initiali[sz]|add|updat|copi|mov|remov|delet|sav|download|fetch|start|stopp?|finish|complet|compil"
+    r"|generat|load|configur|captur|extract|clon|resolv|clean|push|pull|switch|check)(?:ed|ing)\b)",
+    re.IGNORECASE,
+)
+"""A line of a failing output that says nothing of what went wrong."""
+
+
 def without_echo(output: str, given: str) -> str:
     """`output` without its lines that stand in `given`, also behind a short name; as it is where no other line remains.
 
@@ -392,6 +402,11 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
     def error(self) -> str:
         """The line that says what went wrong; empty where nothing did."""
         return error_line(self.answered) if self.failed else ""
+
+    @property
+    def why(self) -> str:
+        """`error`, unless it only says that something failed, or what went well before it."""
+        return "" if _NO_REASON.match(self.error) else self.error
 
     def line(self, text: str, weight: float, *, subject: str = "", failed: bool = False) -> Line:
         """A line of a summary that rests on this step."""

@@ -78,6 +78,8 @@ SectionName: TypeAlias = str
 ``story``; or what another strategy calls a section."""
 QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", "lifted"})
 """Sections in the user's own words."""
+ANSWERS = "answered"
+"""The verb of a line in the user's words that answers the question in its subject."""
 ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
 """Sections whose lines are grouped under their subject, such as a file."""
 

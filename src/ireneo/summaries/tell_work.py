@@ -10,8 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import neutralise
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.topics import OwnWords
 from ireneo.log.calls import ran_by_user, without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, without_recalled
 from ireneo.patterns import lazy_re
@@ -28,6 +26,7 @@ from ireneo.summaries.outcomes import (
     with_checks_got_over,
     worked,
 )
+from ireneo.summaries.own_words import CHOICE, answers_in, choosing
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import (
@@ -44,7 +43,7 @@ from ireneo.summaries.statements import (
     without_harness,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, sentences, short_path, signature, steps
-from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
 
 RULED = 10.0
@@ -85,8 +84,11 @@ DEEDS: dict[ActionKind, str] = {
 ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
 ACTS = (("did", 1),)
+ANSWERED_ASKED = ((ANSWERS, 1),)
 LONGEST_MOVE = 180
 """Most characters of a command that moves something; the place where it went stands at the command's end."""
+UNTOLD = 1.0
+"""Weight of a failed call whose output doesn't say why."""
 MADE_AFTER_ALL = 1.2
 """Weight of a change that failed at first."""
 PASSED = 0.6
@@ -152,7 +154,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "worked": got_over,
             "artifacts": list(changes(done)),
             "open": _asked(messages, ends_turn=ends_turn),
-            "state": state_lines(done),
+            "state": state_lines(done, messages),
             "names": _names_line(named(messages, done), messages),
             "status": [_status(messages, done, ends_turn=ends_turn)],
         }
@@ -226,12 +228,19 @@ def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     last = _last_question(messages)
     if not ends_turn or last is None:
         return []
-    asked = [text for text in prose(last.text) if asks(text)]
-    text = f"I asked: {asked[-1]}"
+    asked = [text for text in prose(last.text) if asks(text)][-1]
     if (options := options_line(last)) and _stands_at_list(last.text):
         # An answer such as "2" means nothing without them.
-        text = f"{text} {options.text.removeprefix(LIST)}"
+        asked = f"{_without_options(asked, options)} {options.text.removeprefix(LIST)}".strip()
+    text = f"{I_ASKED}{asked}"
     return [Line(text=text, weight=ASKED, position=last.position, sources=(last.id,))]
+
+
+def _without_options(asked: str, options: Line) -> str:
+    """A question without an option that it ends with: the options follow it."""
+    said = (found["said"] for found in _KEPT.finditer(options.text.removeprefix(LIST)))
+    place = min((asked.find(each) for each in said if each in asked), default=len(asked))
+    return asked[:place].rstrip()
 
 
 def _stands_at_list(said: str) -> bool:
@@ -242,6 +251,7 @@ def _stands_at_list(said: str) -> bool:
 
 
 PARAGRAPHS_BEHIND = 1
+I_ASKED = "I asked: "
 
 
 def _last_question(messages: Sequence[Message]) -> Message | None:
@@ -255,7 +265,13 @@ def _answers(done: Sequence[Step]) -> Iterator[Line]:
     for step in done:
         if step.rejected and (words := said_in_refusal(step)):
             yield step.line(words, RULED, subject=_meant(step))
-        elif step.action.kind == "ask" and not step.failed:
+        elif step.action.kind != "ask" or step.failed or step.result is None:
+            continue
+        elif answers := answers_in(step.result):
+            for question, answer in answers:
+                asked = clip(" ".join(question.split()), LONGEST_OPTION)
+                yield replace(step.line(" ".join(answer.split()), RULED - 1, subject=asked), verbs=ANSWERED_ASKED)
+        else:
             for text in prose(without_reminders(step.output)):
                 yield step.line(text, RULED - 1)
 
@@ -307,10 +323,10 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
 
 def _failure(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:
     """A call that failed; of a change that was made after all only why, unless the file was just not read."""
-    wrong = errors(step.answered) or step.error
+    wrong = errors(step.answered) or step.why
     made = (each.action.subject for each in later if each.action.kind in CHANGES and not each.failed)
     if step.action.kind not in CHANGES or step.action.subject not in made:
-        yield _outcome(step, f"{named} failed: {wrong}", 3.5)
+        yield _outcome(step, f"{named} failed{wrong and f': {wrong}'}", 3.5 if wrong else UNTOLD)
     elif (said := next(sentences(wrong), "").rstrip(".")) and not _UNREAD.search(said):
         yield step.line(f"An edit of {short_path(step.action.subject)} failed at first: {said}.", MADE_AFTER_ALL)
 
@@ -368,7 +384,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     changes = [step for step in done if step.action.kind in CHANGES]
     if ran is not None and ran.failed:
-        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last: {clip(ran.error, 120)}"
+        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last{ran.why and f': {clip(ran.why, 120)}'}"
     elif changes and all(step.rejected for step in changes):
         failed = " — the user refused the change"
     else:
@@ -534,7 +550,7 @@ def _in_order(lines: Iterable[Line]) -> list[Line]:
 def _still_dead(children: Sequence[Summary]) -> list[Line]:
     """The dead ends that did not succeed later; repeated ones once, with their count."""
     got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
-    done = succeeded(_gather(children, "operations"))
+    done = succeeded(_gather(children, "operations"), _gather(children, "artifacts"))
     out: dict[str, Line] = {}
     for line in _gather(children, "dead_ends"):
         if got_over.get(line.subject, -1) > line.position or overturned(line, done):
@@ -546,7 +562,7 @@ def _still_dead(children: Sequence[Summary]) -> list[Line]:
 
 def _got_over(children: Sequence[Summary]) -> list[Line]:
     """The dead ends of blocks to which a later block had a way out."""
-    done = succeeded(_gather(children, "operations"))
+    done = succeeded(_gather(children, "operations"), _gather(children, "artifacts"))
     return [told_with_way_out(line, way) for line in _gather(children, "dead_ends") if (way := way_out(line, done))]
 
 
@@ -689,8 +705,8 @@ def _chosen(message: Message, offered: Line) -> UserChoice | None:
     if len(text) > LONGEST_CHOICE:
         return None
     options = {found["number"]: found["said"] for found in _KEPT.finditer(offered.text.removeprefix(LIST))}
-    first = _choosing().match(text)
-    numbers = list(dict.fromkeys(_MARK.findall(first[0].upper()))) if first else []
+    first = choosing().match(text)
+    numbers = list(dict.fromkeys(CHOICE.findall(first[0].upper()))) if first else []
     asked = f"I asked: “{offered.subject}” " if offered.subject else ""
     sources = (*offered.sources, message.id)
     told = "; ".join(f"{each}: {options[each]}" for each in numbers if each in options)
@@ -725,18 +741,3 @@ def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> li
         lead = _BEFORE_OPTION.sub("", line.text[:begins])
         out += [replace(line, text=lead)] if len(lead.split()) >= _LEAD_WORDS else []
     return out
-
-
-_MARK = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
-
-
-@from_data
-def _choosing() -> re.Pattern[str]:
-    """The beginning of a message that chooses by number or letter."""
-    known = [of_language(OwnWords, code) for code in LANGUAGES]
-    before = either([word for each in known for word in each.chooses])
-    behind = either([word for each in known for word in each.chosen])
-    # "3 files failed" and "1. The lint fails" choose nothing.
-    ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
-    number = rf"(?:(?:options? |number |#)?[1-9]{ends}|options? [a-f]{ends}|[a-f](?=[.!]?$))"
-    return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)

@@ -24,6 +24,7 @@ from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.state import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
+    ANSWERS,
     Atom,
     Line,
     PathReader,
@@ -146,6 +147,8 @@ class WorkStrategy:
         """One line in words, with the names that follow it."""
         if section == "names":
             return f"- {line.subject}: {', '.join(names)}" if line.subject else " ".join(names)
+        if section == "direction" and ANSWERS in dict(line.verbs):
+            return f"- Asked “{line.subject}”, the user said: “{line.text}”"
         if section == "direction":
             refusing = f", refusing {line.subject}" if line.subject else ""
             often = f" ({said} times alike)" if (said := dict(line.verbs).get("said", 1)) > 1 else ""
@@ -155,7 +158,11 @@ class WorkStrategy:
 
 
 WORK = WorkStrategy()
-_USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)”(?: \(\d+ times alike\))?", re.DOTALL)
+_USER_SAID = lazy_re(
+    r"(?:Asked “.{1,300}?”, the user said|The user(?:, refusing [^“]{1,300})?): “(?P<words>.*)”"
+    r"(?: \(\d+ times alike\))?",
+    re.DOTALL,
+)
 
 
 def recorded(shown: str) -> str:
