@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.extract import said_facts
 from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.said import SaidFact
 
 NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
 """A Wednesday."""
@@ -78,8 +79,8 @@ SLOTS = (
     ("Bin letzte Woche nach Graz übersiedelt.", "home", "Graz"),
     ("Ich wohne jetzt bei Nora in Graz.", "home", "Graz"),
     ("Ich arbeite bei Festo.", "employer", "Festo"),
-    ("Am 3. August fange ich bei Festo an.", "employer", "Festo"),
-    ("Ich fange am 1. Juli in der Augenklinik Ulm an.", "employer", "Augenklinik Ulm"),
+    ("Heute fange ich bei Festo an.", "employer", "Festo"),
+    ("Ich fange heute in der Augenklinik Ulm an.", "employer", "Augenklinik Ulm"),
     ("Heute war mein erster Arbeitstag bei Festo.", "employer", "Festo"),
     ("Ich arbeite als Hebamme.", "job", "Hebamme"),
     ("Ich bin Lehrerin an einer Dorfschule.", "job", "Lehrerin"),

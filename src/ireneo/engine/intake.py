@@ -41,9 +41,10 @@ from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
 from ireneo.log.tree import SessionKey
 from ireneo.memories.earnest import is_joke_taken_back
-from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.extract import said_facts
 from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
+from ireneo.memories.said import SaidFact
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -271,7 +272,9 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     at_work = _is_work_on_files(stretch.messages)
     for said in _said_in(stretch.messages, cleaning):
         if said.role == "user" and said.at is not None:
-            known.learn(done.record for done in settle_passed(tx, key.space, known.facts, said.at, now))
+            passed = settle_passed(tx, key.space, known.facts, said.at, now)
+            known.learn(done.record for done in passed)
+            now += len(passed) * _NEXT
         heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
         last = before[-1] if before and heard and before[-1].role == "assistant" else None
         word = _draft_of(SaidFact(text=said.text, quote=said.text, kind="semantic"), said, stretch, now)

@@ -28,9 +28,9 @@ from ireneo.language.times import Date, Window, dates, iso_window, weekday_numbe
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.message import Count, MessageId
-from ireneo.memories.extract import SaidFact
 from ireneo.memories.facts import attribute_of, holding_of, holds_at
 from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
+from ireneo.memories.said import SaidFact
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Prompt, Usage

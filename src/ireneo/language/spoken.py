@@ -59,6 +59,11 @@ class Facts(Topic, frozen=True, kw_only=True):
     begins: Set = frozenset()  # Verbs whose past states a lasting result: who bought a thing has it
     introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
     coming: Row = ()  # Anywhere: it is in the future
+    will_be: Row = ()  # Anywhere in a clause: somebody is going to do it
+    to_come: Row = ()  # The same, where the clause names a day that is to come
+    not_planned: Row = ()  # Anywhere in a clause: somebody is not going to do what they had planned
+    stays: Row = ()  # Anywhere: somebody stays where they are
+    calls_off: Row = ()  # Anywhere: what was planned came to nothing
     just_now: Row = ()  # Anywhere: it began right before it was said
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`

@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import timedelta
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import in_standard, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.beings import beings, beings_in, persons, roles, synonyms, without_speaker
 from ireneo.memories.cues import all_cues, and_words, cues, each_of, says
 from ireneo.memories.facts import ONE_LIFE, holding_of
 from ireneo.memories.figures import (
@@ -33,6 +36,7 @@ from ireneo.memories.figures import (
     units,
 )
 from ireneo.memories.occupation import other_half
+from ireneo.memories.plans import is_plan, without_plans
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
     Clause,
@@ -64,8 +68,6 @@ MOST = 6
 says something of all of them, and ends none."""
 _PHRASE = 5
 """Words of what is named as being over, at the most."""
-_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
-"""Of the codes of relations, those that tell persons apart."""
 _COMPOUND = 4
 """Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
 _BEGINNING = 6
@@ -77,6 +79,8 @@ _ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
 """Attributes of which who says that one has ended means the others as well: what one may eat again."""
 _LATELY = timedelta(days=60)
 """For how long a date that is told is the one that a mere date puts right."""
+_OFF = ("calls_off", "not_planned", "stays")
+"""Cues of statements that may say that nothing comes of a plan."""
 _ALIKE = 0.8
 """The cosine of two words that may name the same."""
 
@@ -95,6 +99,7 @@ def may_change(text: str) -> bool:
     if (
         says_how_many(text)
         or says_of_change(text)
+        or any(says(cue, text) for cue in _OFF)
         or figures(text)
         or counts_of(text)
         or says("reached", text)
@@ -114,6 +119,14 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         # How something is done, and what was so for a while, says nothing of what is the case.
         return []
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
+    if not draft.against:
+        found |= {each.id: each for each in (*_came_true(draft, held), *_called_off(heard(draft.text), held))}
+    if draft.attribute != "manner" and (left := without_plans(words_of(draft.text), draft.at)) != words_of(draft.text):
+        if len(telling(left)) > 1:
+            draft = replace(draft, text=left)
+        else:
+            # What is only planned takes the place of nothing but another plan.
+            held = [each for each in held if _is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
     if draft.attribute == "manner":
@@ -142,6 +155,26 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
+
+
+def _called_off(words: str, held: Sequence[Record]) -> list[Record]:
+    """The plans of which a statement says that nothing comes of them, or the only one to move of whoever stays."""
+    if not any(says(cue, words) for cue in _OFF):
+        return []
+    plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
+    said, off = telling(words), says("calls_off", words) or says("not_planned", words)
+    moving = [each for each in plans if says("moves", heard(each.text))]
+    # Who stays "in Bath" goes on with the plan to move there.
+    same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]
+    return same or [each for each in moving if len(moving) == 1 and not (off or said & telling(each.text))]
+
+
+def _came_true(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
+    """The plans of what a statement says to be so now."""
+    said = set(terms(draft.value)) if draft.attribute and holding_of(draft.attribute) == "one" else set[str]()
+    for each in held if said else ():
+        if not each.attribute and said <= set(terms(each.text)) and is_plan(heard(each.text), each.at):
+            yield each
 
 
 def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
@@ -222,7 +255,7 @@ class _ChangeReader:
     def _is_clause_rival(self, record: Record) -> bool:
         """Whether a memory states the same activity elsewhere."""
         before = clause_of(heard(record.text), telling) if self.clause else None
-        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | _beings()))
+        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | beings()))
 
     def _is_overtaken(self, text: str, words: set[str]) -> bool:
         """Whether a memory waits for what has happened now, or shares two rare words with something new."""
@@ -241,12 +274,12 @@ class _ChangeReader:
 
     def _rare(self, words: set[str]) -> bool:
         """Whether a memory shares a rare word with the statement that is nobody's name."""
-        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - _beings())
+        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - beings())
 
     def _share_two(self, words: set[str]) -> bool:
         """Whether a memory shares two rare words with the statement that are nobody's names."""
         shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
-        return len(shared - self.names - self.persons - _beings()) >= 2
+        return len(shared - self.names - self.persons - beings()) >= 2
 
     def over(self) -> Iterator[Record]:
         """Memories of what the statement says has ended."""
@@ -262,7 +295,7 @@ class _ChangeReader:
         for times in times_over(self.words):
             same = [each for each, _ in self.held if _has_times(each, times) and not self._of_others(each, set())]
             yield from same if len(same) <= 2 else ()
-        if says("over_it", self.words) and self.held and not self.names and not _beings_in(self.words, self.persons):
+        if says("over_it", self.words) and self.held and not self.names and not beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
         yield from self._put_right()
 
@@ -301,7 +334,7 @@ class _ChangeReader:
                 continue
             if len(hit) < least or not hit or not self._may_be_meant(each, hit):
                 continue
-            if (named & (_persons() | _beings())) - words or (not gone and self._of_others(each, hit)):
+            if (named & (persons() | beings())) - words or (not gone and self._of_others(each, hit)):
                 # "The neighbour's dog" is another one.
                 continue
             over = _says_over(each.text) if back else _says_over_of(each, hit)
@@ -422,7 +455,7 @@ class _ChangeReader:
                 if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):
                     continue
                 mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
-                same = self._are_same(_one_of_us(mine), _one_of_us(theirs)) or (
+                same = self._are_same(without_speaker(mine), without_speaker(theirs)) or (
                     # "Mara and I": it is of her whom the memory calls somebody of the speaker's.
                     says("joint", mine) and self._are_same(self.words, theirs)
                 )
@@ -437,33 +470,33 @@ class _ChangeReader:
             each
             for each, _ in self.held
             if says("ailments", heard(each.text))
-            and self._are_same(_one_of_us(self.words), _one_of_us(heard(each.text)))
+            and self._are_same(without_speaker(self.words), without_speaker(heard(each.text)))
         ]
         if len(ill) == 1:
             yield ill[0]
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
         """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
-        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, heard(record.text)))
+        mine, theirs = (beings_in(words, self.persons) for words in (self.words, heard(record.text)))
         if mine and theirs:
             return bool(mine & theirs)
         return mine == theirs or not few or not self._begins_with(mine or theirs, record)
 
     def _of_others(self, record: Record, hit: set[str]) -> bool:
         """Whether statement and memory are about different people or animals, and share no name."""
-        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, heard(record.text)))
+        mine, theirs = (beings_in(words, self.persons) for words in (self.words, heard(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
 
-    def _begins_with(self, beings: set[str], record: Record) -> bool:
+    def _begins_with(self, kin: set[str], record: Record) -> bool:
         """Whether one of both is about a relative or animal, and the other about the speaker."""
         subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, heard(record.text))]
-        return any({_synonyms().get(term, term) for term in each} & beings for each in subjects)
+        return any({synonyms().get(term, term) for term in each} & kin for each in subjects)
 
     def _same_adults(self, record: Record) -> bool:
         """Whether a memory is about the same people, not counting children."""
-        persons, words = _persons() | self.persons, heard(record.text)
-        mine, theirs = (_beings_in(text, self.persons) for text in (self.words, words))
-        same = persons & set(terms(self.words)) == persons & set(terms(words))
+        adults, words = persons() | self.persons, heard(record.text)
+        mine, theirs = (beings_in(text, self.persons) for text in (self.words, words))
+        same = adults & set(terms(self.words)) == adults & set(terms(words))
         return same and (not mine or not theirs or bool(mine & theirs))
 
     def _same_persons(self, record: Record) -> bool:
@@ -472,7 +505,7 @@ class _ChangeReader:
 
     def _are_same(self, one: str, other: str) -> bool:
         """Whether two texts are about the same people: "Kofi" and "my friend Kofi", not "my cousin Ben" and Tara."""
-        mine, theirs = _beings_in(one, self.persons), _beings_in(other, self.persons)
+        mine, theirs = beings_in(one, self.persons), beings_in(other, self.persons)
         named, called = ({found[1] for found in _CALLED.finditer(text)} for text in (one, other))
         kin = [{name for name in names if name} for names in (named, called)]
         if kin[0] and kin[1] and not kin[0] & kin[1]:
@@ -575,7 +608,7 @@ def _phrase(text: str, *, before: bool) -> set[str]:
 
 def _is_owner(word: str) -> bool:
     """Whether a word says whose the thing behind it is, and names nobody that one has."""
-    return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (_persons() | _beings())
+    return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (persons() | beings())
 
 
 def _last_nouns(words: list[str]) -> list[str]:
@@ -583,7 +616,7 @@ def _last_nouns(words: list[str]) -> list[str]:
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
     # "Das Bisoprolol hat die Ärztin abgesetzt": it is not the doctor who is over.
-    large = [at for at in large if not set(terms(words[at])) & _roles()] or large
+    large = [at for at in large if not set(terms(words[at])) & roles()] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
             break
@@ -601,7 +634,7 @@ def _speaks_of(record: Record, hit: set[str]) -> bool:
     """Whether the shared terms only name the memory's subject."""
     text = heard(record.text)
     first, _, rest = text[without_owner(text) :].partition(" ")
-    if set(terms(first)) & _beings():
+    if set(terms(first)) & beings():
         # "My friend Mia", "my brother".
         name = rest.split(" ", 1)[0]
         return bool(hit) and hit <= {*terms(first), *(terms(name) if name[:1].isupper() else ())}
@@ -645,7 +678,6 @@ def _newest_part(text: str) -> str:
 _CALLED = lazy_re(
     lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
 )
-_OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
 _FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
@@ -721,53 +753,6 @@ def _plain_words() -> frozenset[str]:
 @from_data
 def _phrase_ends() -> frozenset[str]:
     return frozenset(word for code in LANGUAGES for word in of_language(Facts, code).phrase_ends)
-
-
-@from_data
-def _persons() -> frozenset[str]:
-    """Terms for relatives, friends and colleagues."""
-    return _related(_KIN)
-
-
-@from_data
-def _roles() -> frozenset[str]:
-    """Terms for people by their relation to somebody."""
-    return _related(None) - _related(("pet",))
-
-
-@from_data
-def _beings() -> frozenset[str]:
-    """Terms for people and animals that belong to somebody; what is true of one isn't of another."""
-    return _related((*_KIN, "child", "pet"))
-
-
-def _beings_in(text: str, known: set[str]) -> set[str]:
-    """The people and animals in a text, by name or relation; "mum" and "mother" are the same."""
-    beings = _persons() | _beings()
-    # Of "Kofi's brother" it is the brother of whom it speaks.
-    owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & beings}
-    said = set(terms(text)) & (beings | known) - {term for owner in owners for term in terms(owner)}
-    return {_synonyms().get(term, term) for term in said}
-
-
-def _one_of_us(text: str) -> str:
-    """A text about people; empty if the speaker is among them."""
-    return "" if says("joint", text) else text
-
-
-@from_data
-def _synonyms() -> dict[str, str]:
-    groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).called_too]
-    return {term: group[0] for group in groups for word in group for term in terms(word)}
-
-
-def _related(codes: Sequence[str] | None) -> frozenset[str]:
-    known = [of_language(Facts, code).relations for code in LANGUAGES]
-    named = [words for each in known for code, words in each.items() if codes is None or code in codes]
-    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
-    # Of "better half" neither word is a person.
-    single = [word for words in named for word in words if word.replace("-", " ").isalpha() and "-" not in word]
-    return frozenset(term for word in single for term in terms(word) if term not in stop)
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import either, of_language, topic
@@ -23,18 +22,18 @@ from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom
 from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.occupation import halves_of_work
 from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
+from ireneo.memories.plans import is_plan
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     answer_in,
     belongs,
     goes_on,
     is_verbless,
-    joined,
-    opened,
     quotation,
     without_rest,
 )
 from ireneo.memories.record import Kind, Record
+from ireneo.memories.said import Quoted, SaidFact, is_quoted, key_of
 from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
@@ -53,30 +52,6 @@ _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(
 _FIGURE = lazy_re(r"\d")
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
-
-
-class SaidFact(Struct, frozen=True, kw_only=True):
-    """A fact stated in a message, ready to become evidence of a memory."""
-
-    text: str
-    """A sentence that stands alone, in the third person."""
-    quote: str
-    """The words of the message that say so."""
-    kind: Kind
-    subject: str = ""
-    attribute: str = ""
-    """A code of `slots` where it has one; empty where it fills no slot."""
-    value: str = ""
-    at: datetime | None = None
-    """Since when it is so, or when it was."""
-    until: datetime | None = None
-    against: bool = False
-    """It ends, or is denied."""
-    adds: bool = False
-    confidence: float = 0.7
-    salience: float = 0.5
-    answers: bool = False
-    """It is told with the question that it answers."""
 
 
 def said_facts(
@@ -103,7 +78,7 @@ def said_facts(
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), anyone=anyone)
     clauses: list[Statement] = []
-    quoted: _Quoted | None = None
+    quoted: Quoted | None = None
     answer = answer_in(text, asked) if asked and at else ""
     answer = answer if is_worth_keeping(answer, asked) else ""
     for said in statements(text, before):
@@ -116,27 +91,27 @@ def said_facts(
         news = [fact for fact in facts if not fact.against]
         goes = (not news or is_verbless(said)) and goes_on(said)
         # What is told of somebody by name stands alone.
-        goes = goes or (said is statement and all(_is_quoted(fact, statement) for fact in news))
+        goes = goes or (said is statement and all(is_quoted(fact, statement) for fact in news))
         if quoted is not None and goes and belongs(quoted.words, quoted.last, said):
             quoted = quoted.with_more(said)
             facts = [fact for fact in facts if fact.against]
         else:
-            quoted = _Quoted.of(facts, said, statement, answer, asked)
+            quoted = Quoted.of(facts, said, statement, answer, asked)
         if clauses and clauses[-1].sentence != statement.sentence:
             clauses = []
         clauses.append(statement)
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
         for fact in facts:
-            found.setdefault(_key_of(fact), fact)
+            found.setdefault(key_of(fact), fact)
             if anyone and _NAME.fullmatch(fact.subject):
                 reader.names[fact.subject] = fact.subject
         if quoted is not None:
-            found[quoted.key] = quoted.told(reader)
+            found[quoted.key] = quoted.told(reader.who, reader.at)
             answer = "" if quoted.asked else answer
     if answer and not any(fact.answers or fact.quote in answer for fact in found.values()):
         fact = _answer(answer, asked, reader)
-        found = {_key_of(fact): fact, **found}
+        found = {key_of(fact): fact, **found}
     return list(found.values())[:MOST]
 
 
@@ -151,60 +126,6 @@ def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
     """A fragment that says something with the question that it answers."""
     text = quotation(answer, reader.who, reader.at, language_of_sentence(f"{asked} {answer}"), asked)
     return SaidFact(text=text, quote=answer, kind="episodic", at=reader.at, confidence=0.6, salience=0.4, answers=True)
-
-
-def _key_of(fact: SaidFact) -> tuple[str, ...]:
-    return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
-
-
-class _Quoted(Struct, frozen=True, kw_only=True):
-    """An event, which may continue in the next statement, and then is told in the speaker's words."""
-
-    fact: SaidFact
-    words: str
-    last: Statement
-    """What was said last of it."""
-    key: tuple[str, ...]
-    """By which the event was found first."""
-    asked: str = ""
-    """The question that it answers."""
-    retold: bool = False
-    """It is told in the third person, while nothing more is said of it."""
-
-    @classmethod
-    def of(
-        cls, facts: Sequence[SaidFact], said: Statement, statement: Statement, answer: str, asked: str
-    ) -> _Quoted | None:
-        """The event among the facts of a statement; None if all fill slots or only end something."""
-        fact = next((each for each in facts if each.kind == "episodic" and not (each.attribute or each.against)), None)
-        if fact is None:
-            return None
-        answers = bool(answer) and (said.sentence == answer or answer in said.opened)
-        words = opened(said, answers=answers) if said.text == statement.text else statement.text
-        return cls(
-            fact=fact,
-            words=words,
-            last=said,
-            key=_key_of(fact),
-            asked=asked if answers else "",
-            retold=not _is_quoted(fact, statement),
-        )
-
-    def with_more(self, said: Statement) -> _Quoted:
-        """The same with what is said next."""
-        return replace(self, words=joined(self.words, self.last, said), last=said, retold=False)
-
-    def told(self, reader: _FactReader) -> SaidFact:
-        """The event with all its words."""
-        if self.retold:
-            return self.fact
-        text = quotation(self.words, reader.who, reader.at, self.last.language, self.asked)
-        return replace(self.fact, text=text, at=reader.at, answers=bool(self.asked))
-
-
-def _is_quoted(fact: SaidFact, statement: Statement) -> bool:
-    """Whether a fact is an event in the words of a statement."""
-    return fact.kind == "episodic" and not (fact.attribute or fact.against) and words_of(fact.text) == statement.text
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
@@ -454,11 +375,12 @@ class _FactReader:
     def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up:
             return
-        if outright := said_outright(statement.text, statement.sentence):
+        plan = is_plan(statement.text, self.at)
+        if not plan and (outright := said_outright(statement.text, statement.sentence)):
             yield from self._of_outright(statement, *outright)
             return
         if statement.language == "de":
-            yield from self._german(statement)
+            yield from self._german(statement, plan=plan)
             return
         if said is None:
             return
@@ -474,6 +396,8 @@ class _FactReader:
             return
         if attribute:
             yield from self._of_attribute(statement, said, subject, attribute)
+            return
+        if plan:
             return
         for row, pattern in cues(statement.language).says:
             found = pattern.match(said.said.removeprefix("do ")) if said.negated else pattern.match(said.said)
@@ -617,8 +541,8 @@ class _FactReader:
                 whole=raw if len(values) > 1 else "",
             )
 
-    def _german(self, statement: Statement) -> Iterator[SaidFact]:
-        for row, pattern in cues("de").says:
+    def _german(self, statement: Statement, *, plan: bool) -> Iterator[SaidFact]:
+        for row, pattern in () if plan else cues("de").says:
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
                 found = pattern.search(statement.text, found.start() + 1)

@@ -20,6 +20,7 @@ from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
 from ireneo.memories.endings import telling, words_of
+from ireneo.memories.plans import is_plan, is_unheard_of, planned_for, unheard_of
 from ireneo.memories.remnants import PIECES, asked, refers
 from ireneo.memories.rivals import number_words
 from ireneo.patterns import lazy_re
@@ -28,6 +29,7 @@ COUNTS_FOR = timedelta(days=100)
 """For how long what is said of the present is held to be so."""
 COUNTS_FOR_NOW = timedelta(days=28)
 """The same of what is said of the day, of a mood, or of what somebody wants or has to do."""
+_NEAR = timedelta(days=28)
 _DAYS = {
     unit: timedelta(days=days)
     for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
@@ -51,6 +53,8 @@ class _End(Struct, frozen=True, kw_only=True):
     at: datetime
     left: str = ""
     """What stands before it in its sentence."""
+    planned: bool = False
+    """It is the day of a plan, which may have come true."""
 
 
 def passed(text: str, at: datetime, now: datetime) -> Passed | None:
@@ -59,10 +63,17 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
-    kept = [each if end is None or end.at >= now else end.left for each, end in said]
-    kept = [each for each in kept if len(telling(each)) > 1]
+    kept = [
+        each if end is None or end.at >= now else end.left
+        for each, end in said
+        if len(telling(each)) > 1 or (end is not None and end.planned)
+    ]
+    kept = [each for each in kept if each]
     left = " ".join(kept) if kept and not (refers().match(kept[0]) or _OR.match(kept[0])) else ""
-    return Passed(until=max(each.at for each in over), left=text.replace(words_of(text), left) if left else "")
+    left = text.replace(words_of(text), left) if left else ""
+    if left and any(each.planned for each in over):
+        left = unheard_of(left)
+    return Passed(until=max(each.at for each in over), left=left)
 
 
 @lru_cache(4_096)
@@ -74,9 +85,19 @@ def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
     own, asked_for = words_of(text), _question_of(text)
     if own == text:
         return ()
+    late = COUNTS_FOR if is_unheard_of(text) else timedelta()
     return tuple(
-        (each, _named_end(each, at) or _end_of(each, asked_for, at)) for each in sentences(own, small_opens=True)
+        (each, _named_end(each, at) or _plan_end(each, at, late) or _end_of(each, asked_for, at))
+        for each in sentences(own, small_opens=True)
     )
+
+
+def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
+    """When the day of a plan of the speaker's has passed; what is near comes true without a word."""
+    by = planned_for(sentence, at) if says("own", sentence) and is_plan(sentence, at) else None
+    if by is None or by < at + _NEAR:
+        return None
+    return _End(at=by + late, left="" if late else sentence, planned=not late)
 
 
 def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:

@@ -1,0 +1,64 @@
+"""The people and animals that a text speaks of: what is true of one of them is not true of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.language.files import LANGUAGES, from_data, of_language
+from ireneo.language.spoken import Facts
+from ireneo.language.topics import Words
+from ireneo.language.words import terms
+from ireneo.memories.cues import says
+from ireneo.patterns import lazy_re
+
+_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
+"""Of the codes of relations, those that tell persons apart."""
+_OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
+
+
+@from_data
+def persons() -> frozenset[str]:
+    """Terms for relatives, friends and colleagues."""
+    return _related(_KIN)
+
+
+@from_data
+def roles() -> frozenset[str]:
+    """Terms for people by their relation to somebody."""
+    return _related(None) - _related(("pet",))
+
+
+@from_data
+def beings() -> frozenset[str]:
+    """Terms for people and animals that belong to somebody; what is true of one isn't of another."""
+    return _related((*_KIN, "child", "pet"))
+
+
+def beings_in(text: str, known: set[str]) -> set[str]:
+    """The people and animals in a text, by name or relation; "mum" and "mother" are the same."""
+    kin = persons() | beings()
+    # Of "Kofi's brother" it is the brother of whom it speaks.
+    owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & kin}
+    said = set(terms(text)) & (kin | known) - {term for owner in owners for term in terms(owner)}
+    return {synonyms().get(term, term) for term in said}
+
+
+def without_speaker(text: str) -> str:
+    """A text about people; empty if the speaker is among them."""
+    return "" if says("joint", text) else text
+
+
+@from_data
+def synonyms() -> dict[str, str]:
+    """By a term for somebody, the one that is counted in its place."""
+    groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).called_too]
+    return {term: group[0] for group in groups for word in group for term in terms(word)}
+
+
+def _related(codes: Sequence[str] | None) -> frozenset[str]:
+    known = [of_language(Facts, code).relations for code in LANGUAGES]
+    named = [words for each in known for code, words in each.items() if codes is None or code in codes]
+    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
+    # Of "better half" neither word is a person.
+    single = [word for words in named for word in words if word.replace("-", " ").isalpha() and "-" not in word]
+    return frozenset(term for word in single for term in terms(word) if term not in stop)
