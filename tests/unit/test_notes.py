@@ -347,6 +347,28 @@ def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
     live(store, tmp_path, work)
 
 
+ORDER = "Write the list of the flags as a page: " + ", then ".join(
+    f"`FLAG_{number}` with what it is and whom it helps" for number in range(1, 9)
+)
+
+
+def test_what_the_user_said_last_stands_whole_beside_notes(tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append([*flagged(), *said("Done.")])
+        await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
+        await session.append(user(f"{ORDER}."))
+        narrow = await look(session, NARROW)
+        assert narrow.tokens <= NARROW
+        assert narrow.view[-1].text == f"{ORDER}."
+        assert all(fact.partition(": ")[2] in text(narrow) for fact in FACTS), "its room is taken from no note"
+        await session.append(user(f"And this one: {ORDER * 30}."))
+        longer = await look(session, NARROW)
+        assert longer.tokens <= NARROW
+        assert "tokens left out" in longer.view[-1].text, "a long one has its share"
+
+    live("in memory", tmp_path, work)
+
+
 def asked_room(prompt: Prompt) -> tuple[int, int]:
     """The words and characters that a narrow context is said to show."""
     found = re.search(r"about ([\d,]+) characters of statements \(some (\d+) words", prompt.user)

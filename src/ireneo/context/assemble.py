@@ -43,6 +43,8 @@ CRAMPED_NOTED = 10_000
 NOTED_LIVE = 0.06
 NOTED_OPENER = 0.04
 """Shares of a room filled by notes alone: for the newest atom where it is larger, and for the current request."""
+NOTED_ORDER = 0.12
+"""Share for what the user said last, if that is among the newest messages: it is what is to be done now."""
 WORDS_SHARE = 0.35
 """Share of the past's room for verbatim words of users and the system."""
 WORDS_FLOOR = 48
@@ -326,6 +328,8 @@ def _one_block_slots(
     if noted:
         limit = int(target * NOTED_LIVE)
     after = newest_slots(newest, limit, options, limit)
+    if noted and (last := [place for place, message in enumerate(newest) if message.opens_turn][-1:]):
+        after[last[0]] = slot_within(newest[last[0]], int(target * NOTED_ORDER), options.count)
     before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
     opener = max(int(target * NOTED_OPENER), WORDS_FLOOR)
     told = [

@@ -201,7 +201,7 @@ MASKED_ARGUMENT_TOKENS = 160
 """Room for each long argument of a call whose output is masked."""
 
 
-SMALL_ARGUMENT = 40
+SMALL_ARGUMENT = 60
 """Arguments of a call of at most this many tokens stay whole."""
 
 
