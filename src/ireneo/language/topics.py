@@ -620,6 +620,8 @@ class Warned(Topic, frozen=True, kw_only=True):
     in_place_of: Row = ()  # Before a command: something else replaces it
     ahead_of: Row = ()  # Before a command: what stands in front is to be done first
     right: Row = ()  # Anywhere: what is named is the right way
+    since: Row = ()  # Behind a comma: what follows says why
+    always: Row = ()  # Before what is to be done each time
     old: Row = ()  # Before what it holds of, which another has replaced
     through: Row = ()  # Before a program by which something was done
     deeds: Map = {}  # Verbs that tell a command, with it

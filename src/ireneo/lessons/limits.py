@@ -44,7 +44,7 @@ _NARROWS = frozenset(
 _BELOW = frozenset("-C -w --prefix --filter --workspace --cwd --dir --directory".split())
 """Options behind which a folder, or a package, is named."""
 _WORKERS = frozenset(
-    "-n -j --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
+    "-n -j -w --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
 )
 _ONE_BY_ONE = frozenset("--runInBand --no-parallel --serial no:xdist".split())
 _BRANCHING = frozenset("push pull merge rebase".split())
@@ -121,7 +121,7 @@ def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folder
 
 
 def _other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return not any(value in word for word in words[2:] if not word.startswith("-"))
+    return not any(value in word or "$" in word for word in words[2:] if not word.startswith("-"))
 
 
 def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:

@@ -33,8 +33,8 @@ _WITH = ("with", "using", "mit", "avec", "con")
 _EVERYDAY = frozenset(
     "code open set source time date test file top host type which help history read local patch split convert install "
     "strip script parallel clear reset black factor tidy command join wait air node dot fish dash more less watchman "
-    "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import just task "
-    "make invoke ant doit poe".split()
+    "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import exec just "
+    "task make invoke ant doit poe".split()
 )
 """Programs that are words of every text."""
 _OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
@@ -63,7 +63,8 @@ _BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
 # A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
-        rf"[;—–→]|\s[-=]>\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')}|{_row('right')})(?!\w))"
+        rf"[;—–→]|\s[-=]>\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{_row('joins')}|{_row('acts')}|{_row('bans')}|{_row('right')}|{_row('since')})(?!\w))"
+        rf"|(?=\s(?:{_row('always')})\s+(?:{_row('acts')})(?!\w))"
     ),
     re.I,
 )
@@ -106,6 +107,8 @@ _ON_HOST = lazy_re(
     ),
     re.I,
 )
+_ON_NAME = lazy_re(lambda: rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?`?([a-z]\w*-[\w-]+)", re.I)
+_URL = lazy_re(r"(?<!\w)\w++://([\w.-]++)")
 _ON_BRANCH = lazy_re(
     lambda: rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
 )
@@ -511,8 +514,10 @@ def _limits(failing: str, others: Sequence[str], at: int, about: _About) -> Iter
     """Where a failure holds, by what its clause says before it says what goes wrong."""
     wrong = _FAILS.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
-    old = (clause for clause in others if _OLD.search(clause) and _OLD.search(failing) and not _goes_well(clause))
-    words = (word.strip(f"{_TRAILING}`()") for clause in old for word in clause.split())
+    replaced = _OLD.search(told) is not None
+    old = (clause for clause in others if replaced and _OLD.search(clause) and not _goes_well(clause))
+    named = [told] if replaced and not about.path else []
+    words = (word.lstrip("`(").rstrip(f"{_TRAILING}`)") for clause in (*named, *old) for word in clause.split())
     yield from (f"{PLACE}{each}" for each in words if _PATH.fullmatch(each))
     if not about.path:
         beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
@@ -538,14 +543,19 @@ def _limits(failing: str, others: Sequence[str], at: int, about: _About) -> Iter
         yield ROOT
     elif _WHOLE.search(told) or _EVERYTHING.search(told):
         yield f"{WHOLE}:{about.command}"
-    if about.command.split()[0] in _TALKS:
-        hosts = [each for clause in (failing, *others[:at]) for each in _HOST.findall(clause)]
-        hosts += [each[1] for each in _ON_HOST.finditer(told) if not _ENDS.search(each[1])]
-        if hosts:
-            yield f"{HOST}{hosts[0]}"
+    program = about.command.split()[0]
+    if program in _TALKS:
+        hosts = [each for clause in (failing, *others[:at]) for how in (_URL, _HOST) for each in how.findall(clause)]
+        hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not _ENDS.search(each[1])]
+        yield from (f"{HOST}{each}" for each in hosts[:1])
+    if program in _COPIES and (bucket := _ON_NAME.search(told)):
+        yield f"{OBJECT}{bucket[1]}"
 
 
-_TALKS = frozenset("curl wget http https psql mysql redis-cli mongosh ssh".split())
+_LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
+_COPIES = frozenset("aws gsutil gcloud rsync scp".split())
+"""Programs that are given a place elsewhere."""
+_TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
 """Programs that are given a host."""
 
 
@@ -583,11 +593,16 @@ def _is_label(clause: str) -> bool:
 def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tuple[str, ...]:
     """The commands, flags and variables with which a call steps into nothing: of the way out, and named elsewhere."""
     have = {*about.command.split(), *" ".join(about.words).split()}
-    orders = [each for each in others if _ACTS.search(each) or len(each.split()) <= _LABEL]
+    orders = [each for each in others if _ACTS.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
     bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not _FORBIDS.search(each)))))
     # Of a flag with its value in marks the value counts: `-n 1`.
     plain = _MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
     news = [each[0] for how in (_FLAG_SET, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
+    # What stands behind another command is its own.
+    other = _of_naming(way)
+    if other is not None and other.command != about.command:
+        behind = _FLAG.findall(way[way.find(other.command.split()[0]) :])
+        news = [each for each in news if each not in behind]
     program = next(iter(about.command.split()), " ")
     ways = [each.rstrip(_TRAILING) for each in bare.split() if "/" in each]
     ways = [each for each in ways if _SCRIPT.fullmatch(each) or (each.endswith(f"/{program}") and each not in failing)]
@@ -607,7 +622,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
     for clause in others:
         said = _OPENS.sub("", clause, count=1).split()
         words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
-        read = _of_command(" ".join(words)) if len(words) > 1 and _acts_by(words[0]) else None
+        read = _of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
             ways.append(" ".join(words[:2]))
     return tuple(each for each in dict.fromkeys((*ways, *news)) if each != about.path and each not in have)
@@ -615,7 +630,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
 
 def _acts_by(program: str) -> bool:
     known = programs()
-    return known.has_subcommands(program) or program in known.tasks | known.shells | {"source"}
+    return known.has_subcommands(program) or program in known.tasks | known.shells | {"source", "cd"}
 
 
 def _small(text: str) -> str:
