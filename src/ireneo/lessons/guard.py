@@ -376,6 +376,9 @@ def _is_called(trap: Trap, piece: _Piece) -> bool:
     if any(_begins(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
+    if trap.remembered and any(_begins(name, " ".join((f"{program}w", *rest))) for name in piece.names):
+        # A wrapper that a project brings: `./gradlew`, `./mvnw`.
+        return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
 
@@ -392,6 +395,8 @@ def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
         return any(_SHORT_FLAGS.fullmatch(word) and short in word for word in piece.words)
     if not _SHORT_FLAGS.fullmatch(flag):
         return "." in flag[1:] and not flag.startswith("-") and any(flag in word for word in piece.words)
+    if any(word.startswith(flag) and word[len(flag) :].isdigit() for word in piece.words):
+        return True
     given = {letter for word in piece.words if _SHORT_FLAGS.fullmatch(word) for letter in word[1:]}
     given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
     return given.issuperset(flag[1:])

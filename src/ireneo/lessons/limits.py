@@ -16,13 +16,14 @@ from ireneo.patterns import lazy_re
 ENVIRONMENTS: Mapping[str, str] = {
     name: each
     for each, names in {
-        "prod": "prod production prd",
+        "prod": "prod production produktion prd",
         "staging": "staging stage stg",
-        "dev": "dev devel development",
-        "local": "local localhost",
+        "dev": "dev devel development entwicklung",
+        "local": "local localhost lokal",
         "qa": "qa uat",
         "preprod": "preprod préprod preproduction",
         "sandbox": "sandbox",
+        "test": "test",
     }.items()
     for name in names.split()
 }

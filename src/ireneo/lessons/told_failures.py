@@ -45,6 +45,7 @@ _LABEL = 3
 """Words of a clause that may be only a heading."""
 _MARKED = lazy_re(r"`([^`\n]{1,200})`")
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*+(?:=[\w./:-]+)?")
+_SHORT = lazy_re(r"-[A-Za-z]{2,4}")
 _FLAG_SET = lazy_re(lambda: rf"{_FLAG.pattern}(?:\s+\d+\b)?")
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}|\.[a-z][\w-]*(?:\.[a-z][\w-]*)*")
@@ -95,7 +96,7 @@ _IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{_row('folder')})
 _WHERE = lazy_re(
     lambda: (
         rf"(?<![\w-])(?:{_row('where')})\s+(?:(?:{_row('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
-        rf"`?(?:(?P<place>/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{{0,5}}(?![\w.]))|(?P<environment>(?:{'|'.join(ENVIRONMENTS)}))(?:-\w+)?)"
+        rf"`?(?:(?!w/o\b)(?P<place>/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{{0,5}}(?![\w.]))|(?P<environment>(?:{'|'.join(ENVIRONMENTS)}))(?:-\w+)?)"
         rf"(?![\w/-])"
     ),
     re.I,
@@ -308,7 +309,7 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> _About | None:
     """
     bare = _OPENS.sub("", clause, count=1)
     said = bare.split()
-    words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
+    words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _stops(each), said))[:MOST_WORDS]
     if not words:
         return None
     acts = len(said) > 1 and bool(_SCRIPT.fullmatch(words[0])) and bool(_CHANGES.fullmatch(said[1]))
@@ -337,6 +338,11 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> _About | None:
     return about and _About(command=about.command, words=named, on=on)
 
 
+def _stops(word: str) -> bool:
+    """Whether a word is none of a command that stands without marks."""
+    return _ENDS.search(word) is not None or _FAILS.fullmatch(word) is not None
+
+
 def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     """The flags of a command without marks: among its `words`, or behind "with"; with their numbers.
 
@@ -344,8 +350,9 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     """
     flags: dict[str, None] = {}
     for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
-        if _FLAG.fullmatch(one.rstrip(".,")) and (one in words or before in _WITH):
-            flags[f"{one} {two}" if two.isdigit() else one.rstrip(".,")] = None
+        bare = one.strip("(),.")
+        if _FLAG.fullmatch(bare) and (one in words or before in _WITH or one == f"({bare})"):
+            flags[f"{bare} {two}" if two.isdigit() else bare] = None
     return tuple(flags)
 
 
@@ -366,7 +373,7 @@ def _of_naming(clause: str) -> _About | None:
     for at, word in enumerate(words):
         program = program_name(word[:1].lower() + word[1:]) if word else ""
         rest = words[at + 1 : at + MOST_WORDS]
-        behind = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), rest))
+        behind = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _stops(each), rest))
         flags, several = _flags_of(words, [program, *behind]), known.has_subcommands(program)
         plainly = word[:1] == program[:1] or word[:1] in "./"
         if plainly and behind and (several or program in known.tasks):
@@ -541,11 +548,12 @@ def _limits(failing: str, others: Sequence[str], at: int, about: _About) -> Iter
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
-    elif _WHOLE.search(told) or _EVERYTHING.search(told):
+    elif _WHOLE.search(told) or _EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
     if program in _TALKS:
         hosts = [each for clause in (failing, *others[:at]) for how in (_URL, _HOST) for each in how.findall(clause)]
+        hosts = [each for each in hosts if each.rsplit(".", 1)[-1] not in _ENDINGS]
         hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not _ENDS.search(each[1])]
         yield from (f"{HOST}{each}" for each in hosts[:1])
     if program in _COPIES and (bucket := _ON_NAME.search(told)):
@@ -553,10 +561,21 @@ def _limits(failing: str, others: Sequence[str], at: int, about: _About) -> Iter
 
 
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
+_ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
+"""Of names that are files, and no hosts."""
 _COPIES = frozenset("aws gsutil gcloud rsync scp".split())
 """Programs that are given a place elsewhere."""
 _TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
 """Programs that are given a host."""
+
+
+def _names_more(clause: str, about: _About) -> bool:
+    """Whether a clause tells the same command with a thing that it is about, where the failing one has none."""
+    if about.path or " " not in about.command or any(not each.startswith("-") for each in about.words):
+        return False
+    read = [_of_command(found[1]) for found in _MARKED.finditer(clause)]
+    same = [each for each in read if each is not None and each.command == about.command]
+    return any(each.path or any(not word.startswith("-") and "=" not in word for word in each.words) for each in same)
 
 
 def _is_within(path: str, name: str) -> bool:
@@ -598,6 +617,9 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
     # Of a flag with its value in marks the value counts: `-n 1`.
     plain = _MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
     news = [each[0] for how in (_FLAG_SET, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
+    # What the call has anyway: `-fd` in `-fdx`.
+    mine = "".join(each for each in have if _SHORT.fullmatch(each))
+    news = [each for each in news if not (_SHORT.fullmatch(each) and set(each) <= set(mine))]
     # What stands behind another command is its own.
     other = _of_naming(way)
     if other is not None and other.command != about.command:
@@ -605,7 +627,8 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
         news = [each for each in news if each not in behind]
     program = next(iter(about.command.split()), " ")
     ways = [each.rstrip(_TRAILING) for each in bare.split() if "/" in each]
-    ways = [each for each in ways if _SCRIPT.fullmatch(each) or (each.endswith(f"/{program}") and each not in failing)]
+    ways = [each for each in ways if _SCRIPT.fullmatch(each) or each.endswith(f"/{program}")]
+    ways = [each for each in ways if each not in failing]
     ways += [each for each in _HOST.findall(bare) if each not in failing]
     for each in (found[1].strip() for clause in (failing, *others) for found in _MARKED.finditer(clause)):
         read = _of_command(each)
@@ -621,7 +644,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: _About) -> tup
     ways += [each[0][1:-1] for each in _BRACKETS.finditer(way) if (read := _of_command(each[0][1:-1])) and read.path]
     for clause in others:
         said = _OPENS.sub("", clause, count=1).split()
-        words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _ENDS.search(each), said))[:MOST_WORDS]
+        words = list(takewhile(lambda each: _PLAIN.fullmatch(each) and not _stops(each), said))[:MOST_WORDS]
         read = _of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
             ways.append(" ".join(words[:2]))
