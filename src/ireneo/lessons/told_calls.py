@@ -1,0 +1,307 @@
+"""Which call a told failure is about: its command or file, by the clause that says what goes wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+
+from ireneo.language.files import topic
+from ireneo.language.topics import Warned, Words
+from ireneo.lessons.commands import main_step, shell_steps
+from ireneo.lessons.naming import name_of, program_name, programs
+from ireneo.lessons.told_words import (
+    ACTS,
+    BANS,
+    BRACKETS,
+    CHANGES,
+    ENDS,
+    FAILS,
+    FLAG,
+    HOSTNAME,
+    INSTEAD,
+    MARKED,
+    MOST_WORDS,
+    OPENS,
+    PATH,
+    PLAIN,
+    SCRIPT,
+    TRAILING,
+    goes_well,
+    goes_wrong,
+    row_of,
+    stops,
+)
+from ireneo.patterns import lazy_re
+
+_WITH = ("with", "using", "mit", "avec", "con")
+_EVERYDAY = frozenset(
+    "code open set source time date test file top host type which help history read local patch split convert install "
+    "strip script parallel clear reset black factor tidy command join wait air node dot fish dash more less watchman "
+    "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import exec just "
+    "task make invoke ant doit poe".split()
+)
+"""Programs that are words of every text."""
+_OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
+"""Programs whose subcommands mostly name what they are about."""
+_OF_KINDS = frozenset(("kubectl", "oc"))
+"""Those that name its kind in front of it."""
+_SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
+_PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
+_OPEN = lazy_re(r"[<>$…*]|\.\.\.")
+_IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
+_AHEAD_OF = lazy_re(
+    lambda: (
+        rf"^(.{{1,300}}?),?\s+(?:{row_of('ahead_of')})\s+(?:(?:{row_of('the')})\s+)?"
+        rf"(?:(?:{row_of('runs')})\s+)?$"
+    ),
+    re.I,
+)
+_RUN = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:{row_of('runs')})\s", re.I)
+_THROUGH = lazy_re(lambda: rf"^(?:{row_of('through')})$", re.I)
+
+
+class ToldCall(Struct, frozen=True, kw_only=True):
+    """The call that a clause is about."""
+
+    command: str = ""
+    words: tuple[str, ...] = ()
+    path: str = ""
+    before: str = ""
+    """What the clause says has to be done before it."""
+    on: str = ""
+    """What the command is about, where it always names something."""
+    replaced: bool = False
+    """The clause says what to do in its place."""
+
+
+def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
+    """The clause that says what fails, and the call that it is about.
+
+    What must not be run goes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing
+    else, the same command without it is the trap.
+    """
+    changes = any(map(CHANGES.search, clauses))
+    for at, clause in enumerate(clauses):
+        about = _of_marks(clause, changes=False) if at and BANS.search(clause) else None
+        if about is not None and about.command:
+            return at, about
+    ways: tuple[Callable[[str], ToldCall | None], ...] = (
+        # "`make db` first" tells the way out, unless nothing else is told.
+        lambda clause: None if INSTEAD.search(clause) and not goes_wrong(clause) else _called(clause, changes),
+        lambda clause: _in_words(clause) if goes_wrong(clause) else None,
+        lambda clause: _called(clause, changes),
+        lambda clause: _of_opening(clause, changes, sure=False),
+        _ordered,
+        lambda clause: _of_deed(clause) or of_naming(clause),
+    )
+    found = ((at, way(clause)) for way in ways for at, clause in enumerate(clauses))
+    return next(((at, about) for at, about in found if about is not None), (0, None))
+
+
+def _called(clause: str, changes: bool) -> ToldCall | None:
+    about = _of_opening(clause, changes, sure=True)
+    return about or (_of_place(clause) if changes else None) or _of_marks(clause, changes)
+
+
+def _in_words(clause: str) -> ToldCall | None:
+    return _of_deed(clause) or (None if ACTS.search(clause) else of_naming(clause))
+
+
+def _ordered(clause: str) -> ToldCall | None:
+    """What a clause orders to be done with a command, or before it: the command is the trap."""
+    if not (ACTS.search(clause) or goes_well(clause)):
+        return None
+    marked = MARKED.search(clause)
+    named = marked is not None and (" " in marked[1] or is_program(marked[1]))
+    ordered = _of_order(clause)
+    about = None if ordered and ordered.before else call_of_command(marked[1]) if marked and named else None
+    about = about or ordered
+    return about and ToldCall(command=about.command, before=about.before, replaced=not about.before)
+
+
+def _of_marks(clause: str, changes: bool) -> ToldCall | None:
+    """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
+    if goes_well(clause):
+        return None
+    orders = bool(ACTS.search(clause))
+    for each in MARKED.finditer(clause):
+        about = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
+        if about is None:
+            continue
+        ahead = _AHEAD_OF.search(clause[: each.start()]) if orders else None
+        replaced = orders and bool(_IN_PLACE_OF.search(clause[: each.start()]))
+        if ahead or replaced or not orders:
+            before = ahead[1] if ahead else ""
+            return ToldCall(command=about.command, words=about.words, path=about.path, before=before, replaced=replaced)
+    return None
+
+
+def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
+    """The command or file that a clause opens with, without marks, up to a word that is none of it.
+
+    Where that has to be `sure` its program must be known; else it is told what went wrong with it, or that it was run.
+    """
+    bare = OPENS.sub("", clause, count=1)
+    said = bare.split()
+    words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), said))[:MOST_WORDS]
+    if not words:
+        return None
+    acts = len(said) > 1 and bool(SCRIPT.fullmatch(words[0])) and bool(CHANGES.fullmatch(said[1]))
+    if changes and not acts and (about := _of_path(words[0])) is not None:
+        return about
+    known, program = programs(), words[0]
+    if program in known.looks_only | known.filters | known.sources | known.moves or not _PROGRAM.fullmatch(program):
+        return None
+    several = known.has_subcommands(program_name(program)) or program_name(program) in known.tasks
+    if sure and not (several or is_program(program)):
+        return None
+    if not several and program in _EVERYDAY and not _flags_of(said, words):
+        return None
+    if not sure and not _RUN.search(clause) and (BANS.search(clause) or not FAILS.search(clause)):
+        return None
+    ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
+    # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
+    if (several and len(words) == 1) or (not several and (ACTS.search(clause) or not (ends or is_program(program)))):
+        return None
+    about = call_of_command(" ".join(_command_of(words, several=several)))
+    host = HOSTNAME.search(clause) if not several else None
+    named = (*_flags_of(said, words), *((host[0],) if host and program not in host[0] else ()))
+    behind = words[len(about.command.split()) :] if about and program in _OF_OBJECTS else []
+    things = list(takewhile(lambda each: not each.startswith("-"), behind))[: 1 + (program in _OF_KINDS)]
+    on = next(reversed(things), "")
+    return about and ToldCall(command=about.command, words=named, on=on)
+
+
+def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """The flags of a command without marks: among its `words`, or behind "with"; with their numbers.
+
+    How far the arguments go is not sure, so nothing else of them is asked for.
+    """
+    flags: dict[str, None] = {}
+    for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
+        bare = one.strip("(),.")
+        if FLAG.fullmatch(bare) and (one in words or before in _WITH or one == f"({bare})"):
+            flags[f"{bare} {two}" if two.isdigit() else bare] = None
+    return tuple(flags)
+
+
+def _of_deed(clause: str) -> ToldCall | None:
+    """The command that a verb tells: "don't force push", "I committed with --no-verify"."""
+    for verb, commands in topic(Warned).deeds.items():
+        if re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
+            program, name, *flags = commands[0].split()
+            flags += _flags_of(clause.split(), ())
+            if flags:
+                return ToldCall(command=f"{program} {name}", words=tuple(flags))
+    return None
+
+
+def of_naming(clause: str) -> ToldCall | None:
+    """The command that a clause names somewhere, without marks: "after a rebase cargo build dies"."""
+    words, known = [each.lstrip("(\"'").rstrip(f"{TRAILING})\"'") for each in clause.split()], programs()
+    for at, word in enumerate(words):
+        program = program_name(word[:1].lower() + word[1:]) if word else ""
+        rest = words[at + 1 : at + MOST_WORDS]
+        behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), rest))
+        flags, several = _flags_of(words, [program, *behind]), known.has_subcommands(program)
+        plainly = word[:1] == program[:1] or word[:1] in "./"
+        if plainly and behind and (several or program in known.tasks):
+            if behind[0].startswith("-") or topic(Words).articles.intersection(behind[:1]):
+                continue
+            about = call_of_command(" ".join(_command_of([program, *behind], several=True)))
+            return about and ToldCall(command=about.command, words=flags)
+        alone = program not in _EVERYDAY and program in known.files | known.tasks
+        before = words[at - 1] if at else ""
+        through = before in topic(Words).articles or _THROUGH.search(before) is not None
+        shown = through or bool(flags) or not plainly
+        if ((alone and shown) or (flags and several)) and _is_told_of(program):
+            return ToldCall(command=program, words=flags)
+    return None
+
+
+def _is_told_of(program: str) -> bool:
+    known = programs()
+    return program not in known.looks_only | known.filters | known.sources | known.moves | known.shells
+
+
+def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
+    """The words of a command that name it: its program, and what it does."""
+    plain = [each for each in words if not each.startswith("-")]
+    if not several:
+        return plain[:1]
+    of_three = len(name_of(plain[:3]).name.split()) > 2 and program_name(plain[0]) not in programs().tasks
+    return plain[: 3 if of_three else 2]
+
+
+def is_program(program: str) -> bool:
+    """Whether a word is the name of a program or a script, and hardly anything else."""
+    known = programs()
+    lists = (
+        known.files,
+        known.folders,
+        known.shells,
+        known.commands,
+        known.options,
+        known.wrappers,
+        known.own_commands,
+    )
+    return bool(SCRIPT.fullmatch(program)) or any(program in each for each in lists)
+
+
+def _of_place(clause: str) -> ToldCall | None:
+    """The file or folder that a clause names without marks, where something is said of changing it."""
+    if MARKED.search(clause) or not (BANS.search(clause) or CHANGES.search(clause) or INSTEAD.search(clause)):
+        return None
+    named = (each.strip(f"{TRAILING}()") for each in clause.split())
+    return next((about for each in named if (about := _of_path(each)) is not None), None)
+
+
+def _of_order(clause: str) -> ToldCall | None:
+    """The command for which an order holds: “always pass --context to kubectl apply”."""
+    words = BRACKETS.sub(" ", clause).split()
+    for at in range(1, len(words) - 1):
+        known = programs().has_subcommands(words[at]) and not ENDS.search(words[at + 1])
+        if known and PLAIN.fullmatch(words[at + 1].rstrip(TRAILING)):
+            about = call_of_command(" ".join(_command_of([each.rstrip(TRAILING) for each in words[at:]], several=True)))
+            ahead = _AHEAD_OF.search(f"{clause[: clause.find(f' {words[at]} ')]} ")
+            return about and ToldCall(command=about.command, before=ahead[1] if ahead else "")
+    runner = next((each for each in words[1:] if each.rstrip(TRAILING) in programs().options), "")
+    return call_of_command(runner.rstrip(TRAILING)) if runner and FLAG.search(clause) else None
+
+
+def call_of_command(text: str) -> ToldCall | None:
+    """The call of a command line, as far as it names one."""
+    step = main_step(text) or next(iter(shell_steps(text)), None)
+    if step is None or not step.name or not step.words or _SET.fullmatch(text):
+        return None
+    program = step.words[0]
+    alone = len(step.words) == 1
+    if not _PROGRAM.fullmatch(program) or (alone and PATH.fullmatch(text) and not SCRIPT.fullmatch(text)):
+        return None
+    rest = list(step.words[1:])
+    if programs().has_subcommands(program_name(program)):
+        # What it does may be written in another way: `npm i`.
+        at = next((at for at, each in enumerate(rest) if not each.startswith("-")), len(rest))
+        rest = [*rest[:at], *rest[at + 1 :]]
+    named = step.name.split()
+    rest = [each for each in rest if each.rsplit("/", 1)[-1] not in named and not _OPEN.search(each)]
+    path = next((each for each in rest if "/" in each and not each.startswith("-")), "")
+    words: list[str] = []
+    for each in rest:
+        if words and words[-1].startswith("-") and " " not in words[-1] and not each.startswith("-") and each != path:
+            words[-1] = f"{words[-1]} {each}"
+        elif each != path:
+            words.append(each)
+    return ToldCall(command=step.name, words=tuple(words), path=as_place(path))
+
+
+def as_place(path: str) -> str:
+    """A path, of a folder with a slash behind it."""
+    return f"{path.rstrip('/')}/" if path and "." not in path.rsplit("/", 1)[-1] else path
+
+
+def _of_path(text: str) -> ToldCall | None:
+    return ToldCall(path=as_place(text.removeprefix("./"))) if PATH.fullmatch(text) else None
