@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ireneo.adapters.tokens import SPACE, fingerprint, known, load_backend
+from ireneo.adapters.tokens import SPACE, fingerprint, fingerprints, is_known, load_backend
 
 ENTRIES = 199_998
 KEPT = 96_000
@@ -76,13 +76,13 @@ def write(out: str, folders: list[str]) -> None:
 
 def show() -> None:
     """Say what the one that ships holds, by rank: lower ranks are commoner."""
-    held = known()
+    held = sum(1 for _ in fingerprints())
     texts = [(rank, text) for rank, text in entries() if eligible(text)]
-    print(f"{len(held):,} fingerprints; one stranger in {SPACE // len(held):,} is taken for an entry")
+    print(f"{held:,} fingerprints; one stranger in {SPACE // held:,} is taken for an entry")
     print(f"{'ranks':>19}{'eligible':>10}{'held':>8}{'share':>8}")
     for start in range(0, ENTRIES, 25_000):
         band = [text for rank, text in texts if start <= rank < start + 25_000]
-        here = sum(fingerprint(text) in held for text in band)
+        here = sum(map(is_known, band))
         print(f"{start:>9,} …{start + 24_999:>8,}{len(band):>10,}{here:>8,}{here / max(1, len(band)):>8.0%}")
 
 

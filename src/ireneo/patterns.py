@@ -11,11 +11,9 @@ import msgspec
 
 T = TypeVar("T")
 
-_METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub", "subn")
-
 
 class _Pattern(Generic[AnyStr]):
-    """Stands for a compiled pattern; once it is compiled, its methods are attributes and cost nothing more."""
+    """Stands for a compiled pattern; a method that was asked for once is an attribute, and costs nothing more."""
 
     def __init__(self, source: AnyStr | Callable[[], AnyStr], flags: int) -> None:
         self._source: AnyStr | Callable[[], AnyStr] = source
@@ -23,12 +21,15 @@ class _Pattern(Generic[AnyStr]):
 
     def __getattr__(self, name: str) -> object:
         # Asked for what is no attribute yet. A copy in the making has none at all, and must not look for its source.
-        if name.startswith("_"):
+        if name == "_compiled":
+            source = self._source
+            value: object = re.compile(source() if callable(source) else source, self._flags)
+        elif name.startswith("_"):
             raise AttributeError(name)
-        source = self._source
-        compiled = re.compile(source() if callable(source) else source, self._flags)
-        self.__dict__.update((each, getattr(compiled, each)) for each in _METHODS)
-        return getattr(compiled, name)
+        else:
+            value = getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
 
     def __repr__(self) -> str:
         return f"lazy_re({self._source!r}, {self._flags})"

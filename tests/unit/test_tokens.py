@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer, fingerprint, known, load_backend, unpack
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer, fingerprints, is_known, load_backend, unpack
 from ireneo.errors import MissingExtra
 from ireneo.ports.models import Tokenizer
 
@@ -143,11 +143,12 @@ def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.Monk
 
 
 def test_the_fingerprint_is_whole() -> None:
-    assert 95_000 < len(known()) <= 96_000
+    assert 95_000 < len(set(fingerprints())) <= 96_000
     common = (" the", " return", "self", ".get", "():\n", " import", "://", " function")
-    assert [piece for piece in common if fingerprint(piece) not in known()] == []
+    assert [piece for piece in common if not is_known(piece)] == []
+    assert [piece for piece in ("zqxv", " kwyjibo") if is_known(piece)] == []
 
 
 @given(st.frozensets(st.integers(0, 60_000), max_size=50))
 def test_a_fingerprint_is_read_as_it_was_written(prints: frozenset[int]) -> None:
-    assert unpack(pack(prints)) == prints
+    assert list(unpack(pack(prints))) == sorted(prints)

@@ -474,26 +474,28 @@ _WORD = lazy_re(r"\w")
 
 SHORT = 256
 MOST_CLEAN = 20_000
-"""How many short texts without a secret are cached for all messages: names of fields, tools and models repeat."""
-_CLEAN: set[tuple[str, str]] = set()
+"""How many hashes of short texts without a secret are cached for all messages: names of fields, tools, models repeat.
+
+Like those of paragraphs they are the keys of a dictionary: the garbage collector looks at each number in a set."""
+_CLEAN: dict[int, None] = {}
 
 
 LONG_SECRET = 1_024
 BETWEEN = "\n\n"
 MOST_PARAGRAPHS = 200_000
 """How many hashes of paragraphs without a secret are cached for all messages."""
-_PARAGRAPHS: set[int] = set()
+_PARAGRAPHS: dict[int, None] = {}
 
 
 def _remember_clean(text: str, name: str) -> None:
     if len(text) <= SHORT:
         if len(_CLEAN) >= MOST_CLEAN:
             _CLEAN.clear()
-        _CLEAN.add((text, name))
+        _CLEAN[hash((text, name))] = None
     elif len(text) >= LONG_SECRET:
         if len(_PARAGRAPHS) >= MOST_PARAGRAPHS:
             _PARAGRAPHS.clear()
-        _PARAGRAPHS.update(map(hash, text.split(BETWEEN)))
+        _PARAGRAPHS.update(dict.fromkeys(map(hash, text.split(BETWEEN))))
 
 
 class _Known(NamedTuple):
@@ -535,7 +537,7 @@ class SecretRedactor:
         """Replace each secret by a mark; return the same object if there is none."""
         if len(text) < SHORTEST:
             return text
-        if not self._known and (text, name) in _CLEAN:
+        if not self._known and hash((text, name)) in _CLEAN:
             return text
         earlier = self._texts.get((text, name))
         if earlier is not None:

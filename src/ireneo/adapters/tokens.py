@@ -6,7 +6,7 @@ import re
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import accumulate
@@ -27,9 +27,8 @@ def fingerprint(piece: str) -> int:
     return zlib.crc32(piece.encode("utf-8", "surrogatepass")) % SPACE
 
 
-@cache
-def known() -> frozenset[int]:
-    """The fingerprints of the vocabulary, read from the package on first use.
+def fingerprints() -> Iterator[int]:
+    """The fingerprints of the vocabulary, as the package brings them.
 
     An entry is stored as 24 bits of its CRC-32 instead of text, so that all take 112 kB. One piece in 175 is mistaken
     for an entry, and a rare entry counts as two tokens; both hardly matter. `benchmarks/token_fingerprint.py` writes
@@ -38,7 +37,7 @@ def known() -> frozenset[int]:
     return unpack(Path(__file__).with_name(_FILE).read_bytes())
 
 
-def unpack(packed: bytes) -> frozenset[int]:
+def unpack(packed: bytes) -> Iterator[int]:
     """Decode fingerprints from their differences, stored low bytes first, then high bytes, which compresses best."""
     planes = zlib.decompress(packed)
     count = len(planes) // 2
@@ -47,7 +46,22 @@ def unpack(packed: bytes) -> frozenset[int]:
     gaps = array("H", bytes(pairs))
     if sys.byteorder == "big":
         gaps.byteswap()
-    return frozenset(accumulate(gaps))
+    return accumulate(gaps)
+
+
+@cache
+def _known() -> bytes:
+    """A bit for each fingerprint: a set takes four times the memory, and the garbage collector looks at all of it."""
+    bits = bytearray(SPACE >> 3)
+    for each in fingerprints():
+        bits[each >> 3] |= 1 << (each & 7)
+    return bytes(bits)
+
+
+def is_known(piece: str) -> bool:
+    """Whether a piece is taken for an entry of the vocabulary."""
+    found = fingerprint(piece)
+    return _known()[found >> 3] & (1 << (found & 7)) != 0
 
 
 _TOKEN = 1000
@@ -73,7 +87,7 @@ def cost(piece: str) -> int:
     if piece.isascii() and (len(piece) == 1 or piece.isdecimal()):
         return _TOKEN
     # No word of the vocabulary is longer, and a false match of a long piece would cost most.
-    if len(piece) <= _LONGEST_WORD and fingerprint(piece) in known():
+    if len(piece) <= _LONGEST_WORD and is_known(piece):
         return _TOKEN
     if not piece.isascii() and not any(map(str.isalpha, piece)):
         return _signs(piece)
@@ -105,18 +119,17 @@ def _long(piece: str) -> int:
 
 def _parts(piece: str) -> int:
     """The cost of the entries that `piece` is split into, longest first."""
-    entries = known()
     size, total, parts = len(piece), 0, 0
     longest = _LONGEST_WORD_PART if piece[-1] < "\u2e80" and piece[-1].isalpha() else _LONGEST_SIGN_PART
     start = 0
     if size > 2 * longest and piece == piece[0] * size:
         # A repeated character is split into equal parts, except for the last few.
-        same = next((many for many in range(longest, 1, -1) if fingerprint(piece[:many]) in entries), 1)
+        same = next((many for many in range(longest, 1, -1) if is_known(piece[:many])), 1)
         parts = (size - longest) // same + 1
         total, start = parts * (_TOKEN if same > 1 else _single(piece[0])), parts * same
     while start < size:
         end = min(size, start + longest)
-        while end > start + 1 and fingerprint(piece[start:end]) not in entries:
+        while end > start + 1 and not is_known(piece[start:end]):
             end -= 1
         total += _TOKEN if end > start + 1 else _single(piece[start])
         start = end
@@ -129,13 +142,13 @@ def _signs(piece: str) -> int:
     """Symbols beyond ASCII, such as boxes and emoji, which only merge with their own kind."""
     total = sum(_long(run[0]) if len(run[0]) > _LONG else _parts(run[0]) for run in _SAME.finditer(piece))
     # A leading space merges with the first byte of a symbol that is encoded in bytes.
-    joins = piece[0] == " " and piece[1] > "\x7f" and fingerprint(piece[1]) not in known()
+    joins = piece[0] == " " and piece[1] > "\x7f" and not is_known(piece[1])
     return max(_TOKEN, total - _TOKEN if joins else total)
 
 
 def _single(sign: str) -> int:
     """A single character: an entry, or two or three bytes, some of which merge."""
-    if sign < "\u0800" or fingerprint(sign) in known():
+    if sign < "\u0800" or is_known(sign):
         return _TOKEN
     if "\u0900" <= sign < "\u1100" or "\u3040" <= sign < "\u3100":
         return _TOKEN  # the letters of India and its neighbours, and kana

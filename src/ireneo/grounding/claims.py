@@ -254,7 +254,7 @@ MIN_QUOTED_WORDS = 3
 """Fewer words in quotation marks are a term or a doubt, and not what someone said."""
 
 
-class TextClaim(Struct, frozen=True):
+class TextClaim(Struct, frozen=True, gc=False):
     """One thing that a sentence says and that its sources must show."""
 
     kind: ClaimKind

@@ -290,7 +290,7 @@ _THINKS = lazy_re(r"(?:think|todo|task)", re.IGNORECASE)
 _HELPS = frozenset({"run", "save", "use", "fetch"})
 
 
-class Recovery(Struct, frozen=True, kw_only=True):
+class Recovery(Struct, frozen=True, kw_only=True, gc=False):
     """The same call, succeeding later."""
 
     step: Step
@@ -376,7 +376,7 @@ _NOTES = lazy_re(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re
 _REVERTS = lazy_re(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class Attempt(Struct, frozen=True, kw_only=True, gc=False):
     """One way to an end: a call, the same call again, or changes with the call that checked them."""
 
     step: Step
@@ -405,7 +405,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return (*self.changed, self.step)
 
 
-class Task(Struct, frozen=True, kw_only=True):
+class Task(Struct, frozen=True, kw_only=True, gc=False):
     """A goal, and what was done for it."""
 
     goal: str

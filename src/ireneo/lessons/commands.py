@@ -29,7 +29,7 @@ _MOST_STEPS = 400
 Joint = Literal["", "&&", "||", ";", "|", "&"]
 
 
-class ShellStep(Struct, frozen=True, kw_only=True):
+class ShellStep(Struct, frozen=True, kw_only=True, gc=False):
     """One program that a command runs."""
 
     name: str
@@ -54,7 +54,7 @@ class ShellStep(Struct, frozen=True, kw_only=True):
     """Its standard error is redirected away."""
 
 
-class CommandLine(Struct, frozen=True, kw_only=True):
+class CommandLine(Struct, frozen=True, kw_only=True, gc=False):
     """A parsed command line."""
 
     steps: tuple[ShellStep, ...]

@@ -78,7 +78,7 @@ def _fault_lines() -> _FaultLines:
     return _FaultLines(tuple(sorted(sorts, key=lambda kind: -kind.weight)), summary)
 
 
-class Fault(Struct, frozen=True, kw_only=True):
+class Fault(Struct, frozen=True, kw_only=True, gc=False):
     """An error that an output reports."""
 
     name: str

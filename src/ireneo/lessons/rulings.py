@@ -130,7 +130,7 @@ OF_REQUEST = "of a request"
 """The condition of an order that stands in a request, and may be of its task."""
 
 
-class FoundRuling(Struct, frozen=True, kw_only=True):
+class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
     """A ruling as it was said."""
 
     text: str

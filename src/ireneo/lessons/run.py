@@ -47,7 +47,7 @@ LONGEST = 400
 """Characters of such a sentence, at most."""
 
 
-class NotedWords(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NotedWords(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A sentence of a log's own summary of its run, word for word."""
 
     sort: NotedSort
@@ -217,7 +217,7 @@ AWAY_SECONDS = 600.0
 """A longer pause between two messages is not work: somebody was away."""
 
 
-class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Tokens that a model read or wrote, and seconds."""
 
     tokens: int = 0
@@ -255,14 +255,14 @@ DiaryAuthor = Literal["structure", "agent", "model"]
 """Who wrote an entry: the agent itself, a model, or the rules that read the structure of a run."""
 
 
-class DiaryLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DiaryLine(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A line of a diary, with the messages that support it."""
 
     text: str
     sources: tuple[MessageId, ...] = ()
 
 
-class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The entry of one task: a goal of the user, and what was done for it."""
 
     goal: str
@@ -343,7 +343,7 @@ def is_ruling(cue: str) -> bool:
     return cue.removeprefix(MODEL).startswith(RULING)
 
 
-class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Which calls step into a trap: all conditions that are given have to hold."""
 
     tool: str = ""
@@ -362,7 +362,7 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Commands or words of the way out: a call that contains or follows one does not step into the trap."""
 
 
-class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What one run shows of a claim."""
 
     cue: str
@@ -402,7 +402,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The same in seconds, where the log has times."""
 
 
-class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The sum of the observations of a claim over all runs of a space."""
 
     cue: str

@@ -36,7 +36,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, PATH_KEYS, Step, exit_status, steps
 
 
-class StepFailure(Struct, frozen=True, kw_only=True):
+class StepFailure(Struct, frozen=True, kw_only=True, gc=False):
     """The step of a call that failed, and its errors."""
 
     program: str
@@ -325,7 +325,7 @@ AWAY_SECONDS = 600.0
 _SCRIPT = lazy_re(r"\.(?:py|sh|js|ts|rb|go)\Z")
 
 
-class TriedCall(Struct, frozen=True, kw_only=True):
+class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     """A call that has an outcome."""
 
     step: Step

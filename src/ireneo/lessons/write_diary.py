@@ -110,7 +110,7 @@ SHARED = 2
 _LABEL = lazy_re(r"^(?:THOUGHT|Thought):\s*")
 
 
-class AgentReason(Struct, frozen=True, kw_only=True):
+class AgentReason(Struct, frozen=True, kw_only=True, gc=False):
     """The sentence in which an agent explains a failure."""
 
     text: str
@@ -174,7 +174,7 @@ _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
 """Flags with which a check only asks about the tool."""
 
 
-class DiaryCandidate(Struct, frozen=True, kw_only=True):
+class DiaryCandidate(Struct, frozen=True, kw_only=True, gc=False):
     """A line that the diary may show."""
 
     section: Section

@@ -43,7 +43,7 @@ TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "run": 0.6, "tool": 0.5
 """How far a word is trusted where nobody says, from 0 to 1."""
 
 
-class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
+class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One time that something was said or observed."""
 
     at: datetime
@@ -93,14 +93,14 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
         return self.at if self.timed or not self.sources else None
 
 
-class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Period(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A time in which something was true: from `start` up to, and without, `end` (None: still)."""
 
     start: datetime
     end: datetime | None = None
 
 
-class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A change of a memory's details by hand; None: unchanged."""
 
     at: datetime
@@ -116,7 +116,7 @@ class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It took in others, which may have been told in other words."""
 
 
-class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
+class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A memory."""
 
     id: MemoryId

@@ -260,7 +260,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     tokens: int = 0
 
 
-class Span(Struct, frozen=True, kw_only=True):
+class Span(Struct, frozen=True, kw_only=True, gc=False):
     """The stretch that a summary covers, without the summary."""
 
     id: SummaryId

@@ -34,7 +34,7 @@ WRAPPED, LONGEST_LINE = 60, 2_000
 """Characters of a line that may continue in the next: at least, and with its continuation at most."""
 
 
-class OwnSentence(Struct, frozen=True, kw_only=True):
+class OwnSentence(Struct, frozen=True, kw_only=True, gc=False):
     """A sentence in its writer's own words, with white space collapsed."""
 
     text: str

@@ -52,7 +52,7 @@ CHANGES = frozenset({"edit", "write"})
 """Actions that change a file."""
 
 
-class Action(Struct, frozen=True, kw_only=True):
+class Action(Struct, frozen=True, kw_only=True, gc=False):
     """What a call does, and to what."""
 
     kind: ActionKind

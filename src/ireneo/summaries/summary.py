@@ -21,7 +21,7 @@ ThreadKind = Literal[
 """The last where its kind isn't known."""
 
 
-class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A thread of a story as it was opened. While it is open it is a pin, carried word for word at every depth."""
 
     id: ThreadId
@@ -39,7 +39,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: MessageId | None = None
 
 
-class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Where and how a thread ended."""
 
     id: ThreadId
@@ -50,7 +50,7 @@ class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: MessageId
 
 
-class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What became of threads within one stretch of a story."""
 
     opened: tuple[Thread, ...] = ()
@@ -133,7 +133,7 @@ class Section(Struct, frozen=True, kw_only=True, gc=False):
     lines: tuple[Line, ...]
 
 
-class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """How a model wrote a summary, and how far it could be trusted."""
 
     prompt: str
@@ -158,7 +158,7 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The positions of the first and last message that the model was shown; below 0: those that the summary covers."""
 
 
-class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
+class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An immutable record that covers positions `first_position` to `last_position` of every path through `last`."""
 
     id: SummaryId

@@ -97,7 +97,7 @@ def _need_prefix(database: Database, space: str) -> str:
     return prefix
 
 
-class Placed(Struct, frozen=True, kw_only=True):
+class Placed(Struct, frozen=True, kw_only=True, gc=False):
     """A message and its segment."""
 
     segment: int
@@ -183,7 +183,7 @@ def forget_memory_words(database: Database, space: str, document: int | None, te
         database.send("count_memory_words", space=space, documents=-1, terms=-terms)
 
 
-class StoredPlace(Struct, frozen=True):
+class StoredPlace(Struct, frozen=True, gc=False):
     """The place of a message, and whether its segment continues after it."""
 
     segment: int

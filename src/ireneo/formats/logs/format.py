@@ -25,7 +25,7 @@ class Spool(Protocol):
         """Return the text that was stored under `place`."""
 
 
-class LogFault(Struct, frozen=True, kw_only=True):
+class LogFault(Struct, frozen=True, kw_only=True, gc=False):
     """A place in a log that could not be read, or only in part."""
 
     line: int
@@ -182,7 +182,7 @@ DIRECTORY = "cwd"
 """The key under which a record names the working directory of its message."""
 
 
-class UnrecordedNode(Struct, kw_only=True):
+class UnrecordedNode(Struct, kw_only=True, gc=False):
     """A node under construction, and the log's entries that will be its record."""
 
     draft: Draft
