@@ -239,3 +239,17 @@ def test_a_session_that_is_not_there_is_named(store: str) -> None:
             await memory.brief(goal="test the desk", session="nosuch")
 
     within(store, work)
+
+
+@every_store
+def test_words_of_all_work_bring_up_no_episode_of_a_project(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        told = "I was asked: “how many desks are there?”. I ran the tests, and committed on a branch."
+        await memory.remember(told, kind="episodic", project="harbour")
+        await memory.remember("I ran the tests of the lighthouse.", kind="episodic", project="harbour")
+        for goal in ("Commit the branch", "Run the tests", "Fix the failing test and commit"):
+            assert not (await memory.brief(project="harbour", goal=goal)).lines
+        found = (await memory.brief(project="harbour", goal="Test the lighthouse")).lines
+        assert [line.text.split(" (")[0] for line in found] == ["I ran the tests of the lighthouse."]
+
+    within(store, work)

@@ -150,3 +150,16 @@ async def test_what_is_asked_of_somebody_is_not_answered_by_what_is_so_of_anothe
         for each in ("Odile lives in Lyon.", "Margaret lives in Nantes.", "Margaret's nickname is Peg."):
             await memory.remember(each)
         assert {*texts(await memory.recall(question))} == told
+
+
+@waited
+async def test_what_only_confirms_or_goes_on_is_no_answer(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await chatted(
+            memory,
+            ("Go on.", "Now let's run the berth tests:"),
+            ("The file berth_tests.py has been updated successfully.", "Let me look at the berth tests now."),
+            ("And then?", "I kept the tests of the berth that a ferry leaves at night, and dropped the two others."),
+        )
+        found = await memory.recall("Which berth tests were kept?")
+        assert "ferry" in found[0].text

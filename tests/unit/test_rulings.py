@@ -488,6 +488,10 @@ def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> 
             "Is the pool fine for this? (we use the queue explicitly elsewhere to not block the writers)",
             "we use the queue explicitly elsewhere to not block the writers",
         ),
+        (
+            "It says: # logs are ignored and stay out, but that is not correct, we don't ignore the whole log folder",
+            "we don't ignore the whole log folder",
+        ),
         # What a clause depends on stays, and so does a bare no.
         ("if the tests fail, never push", "if the tests fail, never push"),
         ("For new readers, never use a global clock", "For new readers, never use a global clock"),

@@ -167,8 +167,8 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
         ),
         (
             "`pytest` with several workers deadlocks",
-            ["pytest -n 4", "pytest tests"],
-            ["pytest -n 1", "pytest -p no:xdist tests"],
+            ["pytest -n 4", "pytest tests --numprocesses=auto"],
+            ["pytest -n 1", "pytest -n 4 -p no:xdist tests", "pytest tests"],
         ),
         (
             "terraform apply with the old file (envs/eu.tfvars) fails",
@@ -187,6 +187,15 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
             ["ansible-playbook site.yml --list-hosts"],
         ),
         ("pip install fails on this box. Use .venv/bin/pip", ["pip install left"], [".venv/bin/pip install left"]),
+        ("ssh to build01 as root is banned: log in as `ci`", ["ssh root@build01"], ["ssh ci@build01"]),
+        ("eslint --fix for the whole repo rewrites vendor/", ["eslint . --ext .ts --fix"], ["eslint --fix src/a.ts"]),
+        ("`cypress open` hangs here. xvfb-run in front helps", ["cypress open -b edge"], ["xvfb-run cypress open"]),
+        (
+            "docker push to reg.example.org fails: `az login` first",
+            ["docker push reg.example.org/a"],
+            ["docker push local/a"],
+        ),
+        ("Don't touch .ci/flow.yml, it is rendered by `make flow`", [], ["make flow"]),
         ("ssh build01 hangs", ["ssh ann@build01 uptime"], ["ssh ann@build02 uptime"]),
     ],
 )
@@ -223,6 +232,7 @@ def test_a_command_is_told_in_plain_words(text: str, command: str, words: tuple[
 def test_a_file_with_a_dot_in_front_is_a_file() -> None:
     found = told(".env.live is rendered from the vault: change it there")
     assert (found.path, found.command) == (".env.live", "")
+    assert told("Don't touch .ci/flow.yml, it is rendered by `make flow`").path == ".ci/flow.yml"
 
 
 @pytest.mark.parametrize(
@@ -334,3 +344,17 @@ async def test_what_an_earlier_file_remembers_is_told(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         names = database.execute("SELECT sql FROM sqlite_master WHERE name LIKE 'traps_without_%lesson'").fetchall()
     assert all("'failure'" in sql for (sql,) in names)
+
+
+@waited
+async def test_what_a_rewind_undid_warns_of_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with ireneo.open(path, durability="normal") as memory:
+        session = await memory.session("talk", project="cli")
+        here = (await session.append(["Good morning."])).ids[-1]
+        there = (await session.append([TEXT])).ids[-1]
+        await memory.remember(TEXT, kind="failure", project="cli", session="talk", messages=[there])
+        for undone in (False, True, False):
+            await session.rewind(here if undone else there)
+            said = await memory.check(*CALL, project="cli")
+            assert (said is None) == undone

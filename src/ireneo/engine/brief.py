@@ -63,6 +63,7 @@ from ireneo.memories.serving import (
     Purpose,
     Served,
     is_standing,
+    routine_words,
     rules_here,
     says_how_to_answer,
     support,
@@ -475,7 +476,7 @@ class BriefSearch:
 
     def _answers(self, purpose: Purpose, records: Sequence[Record], known: Collection[str]) -> list[BriefCandidate]:
         """The memories with most of the goal's own words, at least half, besides those that are `known` to serve it."""
-        shares = {each.id: purpose.share(each.text) for each in records}
+        shares = {each.id: purpose.share(each.text, self._routine(each)) for each in records}
         most = max(shares.values(), default=0.0)
         best = [each for each in records if shares[each.id] == most >= HALF]
         if any(each.id in known for each in best):
@@ -536,6 +537,9 @@ class BriefSearch:
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line that says so.
             return None
+        if (routine := self._routine(record)) and nearness <= 0 and not purpose.share(record.text, routine):
+            return None
+        common |= routine
         served = purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
         if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
             return Served(score=SERVES, why=f"the goal asks for it: {record.attribute}")
@@ -647,6 +651,10 @@ class BriefSearch:
             hits.update((each.hit.id, each.hit) for each in meant)
         for hit in hits.values():
             yield hit, added.get(hit.id, 0.0)
+
+    def _routine(self, record: Record) -> frozenset[str]:
+        """The words that say nothing of what a run in a project was about: that it committed, or ran tests."""
+        return routine_words() if self._limits.project and record.kind in ("episodic", "failure") else frozenset()
 
     def _common(self, purpose: Purpose) -> frozenset[str]:
         """The words of a goal that so many memories have that they tell nothing."""

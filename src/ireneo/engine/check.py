@@ -15,6 +15,7 @@ from ireneo.lessons.run import Observation
 from ireneo.lessons.told_failures import told_trap
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
+from ireneo.memories.record import Record, supporting
 from ireneo.ports.memories import MemoryFilter
 from ireneo.summaries.steps import steps
 
@@ -72,7 +73,7 @@ def _with_united(projects: tuple[str, ...], united: Mapping[str, frozenset[str]]
 def _told_traps(tx: Transaction, space: str) -> list[Trap]:
     """The traps of the newest failures that were told, and that no lesson tells."""
     told = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), MOST_TOLD)
-    told = [each for each in told if not each.cue]
+    told = _on_branch(tx, space, [each for each in told if not each.cue])
     silent = {piece.session for each in told for piece in each.evidence if piece.session and not piece.project}
     there = tx.sessions.projects(space, sorted(silent)) if silent else {}
     found: list[Trap | None] = []
@@ -80,6 +81,15 @@ def _told_traps(tx: Transaction, space: str) -> list[Trap]:
         of_pieces = zip(each.evidence, each.projects, strict=True)
         found.append(told_trap(each, [named or there.get(piece.session, "") for piece, named in of_pieces]))
     return sorted((each for each in found if each is not None), key=lambda each: each.lesson)
+
+
+def _on_branch(tx: Transaction, space: str, told: Sequence[Record]) -> list[Record]:
+    """The memories of which some evidence is on a branch, or is on no message: what a rewind undid warns of nothing."""
+    pieces = [(each, piece) for each in told for piece in supporting(each)]
+    places = [(piece.session, piece.messages) for _, piece in pieces if piece.session and piece.messages]
+    lies = iter(tx.log.on_branch(space, places, None) if places else ())
+    stands = {each.id for each, piece in pieces if not (piece.session and piece.messages) or next(lies)}
+    return [each for each in told if each.id in stands]
 
 
 def keep_traps(tx: Transaction, space: str) -> None:

@@ -24,7 +24,8 @@ from ireneo.engine.searching import (
 )
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
+from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import all_cues, no_names
 from ireneo.memories.endings import is_name_of, says_of_change
@@ -59,6 +60,7 @@ from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
+from ireneo.summaries.statements import is_intent
 
 SHORT_REPLY = 200
 """The most characters of a reply that only repeats what it answers, and of a message that only asks."""
@@ -68,6 +70,8 @@ ONLY_NAMES = 0.5
 """Factor for a memory that only says what somebody is called, where the question asks something else about them."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
+TELLS_NOTHING = 0.3
+"""Factor for a result that only confirms, and for a short message that only says what the assistant does next."""
 TAKEN_BACK = 0.5
 """Factor for a message that the next one takes back or corrects."""
 _NAME = lazy_re(r"\b[A-ZÄÖÜ][\w-]{2,}")
@@ -195,7 +199,7 @@ def _less_if_name(question: Question, found: Document) -> Document:
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
-    """Lower messages that only ask, and give a message the worth of the short reply that repeats it.
+    """Lower messages that only ask, or tell nothing, and give a message the worth of the short reply that repeats it.
 
     With `of_user`, for a question about what the user said, a reply counts as a repetition even in other words.
     """
@@ -209,7 +213,9 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
     for number, read in (index.read(unread) if unread else {}).items():
         said[place_of(number)] = read
     for place, hit in first.items():
-        if hit.role == "user" and not telling(hit.text):
+        if only_confirms(hit.text) or (hit.role == "assistant" and _only_goes_on(hit.text)):
+            said[place] = _worth(said[place], "tells nothing", (TELLS_NOTHING - 1) * said[place].relevance)
+        elif hit.role == "user" and not telling(hit.text):
             said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]
@@ -220,6 +226,11 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
         said[place] = _worth(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
     _take_back(index, said, first)
     return [*(each for each in mixed if each.hit.record is not None), *said.values()]
+
+
+def _only_goes_on(text: str) -> bool:
+    """Whether all sentences of a message say what its speaker does next: “Now let's run the tests:”."""
+    return all(map(is_intent, sentences(text)))
 
 
 def _take_back(index: SearchIndex, said: dict[int, Document], first: Mapping[int, RecallHit]) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ireneo.context.story import billed, standing_threads
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.context.view import ContextOptions
+from ireneo.engine.check import compile_traps
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import messages_named
 from ireneo.errors import BadInput, MessageNotFound
@@ -34,7 +35,14 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
         return None
     message = find_on_path(tx, key, branch, to)
     tx.log.move(key, branch, message.id)
+    _renew_traps(tx, key)
     return head_of(message)
+
+
+def _renew_traps(tx: Transaction, key: SessionKey) -> None:
+    """Compile the traps anew where a branch came to messages that were undone: what they tell warns again."""
+    if tx.traps.read(key.space) is not None:
+        tx.traps.keep(key.space, compile_traps(tx, key.space))
 
 
 def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
@@ -45,6 +53,7 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
     head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
     tx.log.move(key, name, head.id if head else None)
+    _renew_traps(tx, key)
     return head
 
 

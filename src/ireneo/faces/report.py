@@ -305,6 +305,7 @@ def _head(material: ReportMaterial, title: str) -> str:
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
     cost = tokens_kept(material.runs, lesson_tokens(material.lessons))
+    minutes = round(sum(run.lost_seconds for run in material.runs) / 60)
     failed, calls = sum(run.failures for run in material.runs), sum(run.calls for run in material.runs)
     tiles = [
         tile(log, "tokens of log"),
@@ -312,7 +313,7 @@ def _head(material: ReportMaterial, title: str) -> str:
         tile(len(listed), "lesson" if len(listed) == 1 else "lessons"),
         tile(failed, f"failed calls of {rounded(calls)}"),
         tile(sum(run.lost_tokens for run in material.runs), "tokens they cost"),
-        tile(sum(run.lost_seconds for run in material.runs) / 60, "minutes, as far as known"),
+        tile(minutes, "minute, as far as known" if minutes == 1 else "minutes, as far as known"),
     ]
     parts = [each for each in PARTS if each != GUARDED_TITLE or len(listed) < len(material.lessons)]
     links = "".join(f'<a href="#{anchor(part)}">{safe(part)}</a>' for part in parts)

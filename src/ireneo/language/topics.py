@@ -501,6 +501,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     """Which memories serve a goal, by the areas of life that both are about."""
 
     plain: Set = frozenset()  # Words of any goal that say nothing about its subject
+    routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
     standing: Row = ()  # Rules for how the assistant should answer, whatever is asked
     cases: Set = frozenset()  # Words that limit a wish to one case
     standing_for: Row = ()  # The kind of texts that such a rule is for, in its one group

@@ -435,9 +435,11 @@ def _follow(wanted: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _holds_any(wanted: Sequence[str], call: _CallRead) -> bool:
-    """Whether a call contains one of these commands, words or files."""
+    """Whether a call contains one of these commands, words or files; or one of these users, before a host."""
     return any(
-        _follow(parted(each), call.words) or (_is_path(each) and any(_ends(word, each) for word in call.words))
+        _follow(parted(each), call.words)
+        or (_is_path(each) and any(_ends(word, each) for word in call.words))
+        or (each.isalpha() and any(word.startswith(f"{each}@") for word in call.words))
         for each in wanted
     )
 

@@ -131,6 +131,8 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
     words = words[begins:]
     if not _NARROWS.isdisjoint(words[len(names) :]):
         return True
+    if any(word in (".", "./", "*") or word.strip("./") == "" for word in words[1:] if word):
+        return False
     for before, word in pairwise(words):
         named = "/" in word or "::" in word or _FILE.fullmatch(word) is not None
         if word.startswith("-") or word.isdigit() or word.isupper() or not any(_parts(word)):
@@ -155,11 +157,15 @@ _PACKAGES = frozenset("packages apps libs services crates modules plugins".split
 
 
 def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    pairs = pairwise(words)
-    few = any(one in _WORKERS and two in ("0", "1") for one, two in pairs)
-    return few or "-j1" in words or "-n1" in words or "-n0" in words or not _ONE_BY_ONE.isdisjoint(words)
+    few = any(one in _WORKERS and two in ("0", "1") for one, two in pairwise(words))
+    if few or "-j1" in words or "-n1" in words or "-n0" in words or not _ONE_BY_ONE.isdisjoint(words):
+        return True
+    told = any(word in _WORKERS or (word[:2] in ("-n", "-j") and word[2:].isdigit()) for word in words)
+    return not told and not _ALONE.isdisjoint(words)
 
 
+_ALONE = frozenset("pytest make rspec".split())
+"""Programs that do one thing at a time unless they are told otherwise."""
 _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
     PLACE: _other_place,
     HOST: _other_host,

@@ -214,8 +214,8 @@ def of_naming(clause: str) -> ToldCall | None:
             about = call_of_command(" ".join(_command_of([program, *behind], several=True)))
             return about and ToldCall(command=about.command, words=flags)
         alone = program not in _EVERYDAY and program in known.files | known.tasks
-        before = words[at - 1] if at else ""
-        through = before in topic(Words).articles or _THROUGH.search(before) is not None
+        before = words[max(0, at - 2) : at]
+        through = any(each in topic(Words).articles for each in before) or any(map(_THROUGH.search, before[-1:]))
         shown = through or bool(flags) or not plainly
         if ((alone and shown) or (flags and several)) and _is_told_of(program):
             return ToldCall(command=program, words=flags)
@@ -253,9 +253,13 @@ def is_program(program: str) -> bool:
 
 def _of_place(clause: str) -> ToldCall | None:
     """The file or folder that a clause names without marks, where something is said of changing it."""
-    if MARKED.search(clause) or not (BANS.search(clause) or CHANGES.search(clause) or INSTEAD.search(clause)):
+    if not (BANS.search(clause) or CHANGES.search(clause) or INSTEAD.search(clause)):
         return None
-    named = (each.strip(f"{TRAILING}()") for each in clause.split())
+    marked = MARKED.search(clause)
+    bare = clause[: marked.start()] if marked else clause
+    if marked and not BANS.search(bare):
+        return None
+    named = (each.lstrip(" ,;:(").rstrip(f"{TRAILING})") for each in bare.split())
     return next((about for each in named if (about := _of_path(each)) is not None), None)
 
 

@@ -51,6 +51,8 @@ LONGEST = 1_000
 """Characters of a text that are read."""
 _LABEL = 3
 """Words of a clause that may be only a heading."""
+_JOINED_WORDS = lazy_re(r"(?<![\w./:-])[a-z]++(?:-[a-z]++)++(?![\w./:-])")
+"""`xvfb-run`: a word that hardly stands in a call by chance."""
 _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 
@@ -225,7 +227,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     ways = [each.rstrip(TRAILING) for each in bare.split() if "/" in each]
     ways = [each for each in ways if SCRIPT.fullmatch(each) or each.endswith(f"/{program}")]
     ways = [each for each in ways if each not in failing]
-    ways += [each for each in HOSTNAME.findall(bare) if each not in failing]
+    ways += [each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare) if each not in failing]
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
         read = call_of_command(each)
         if each.startswith("-") and " " in each and each not in failing:

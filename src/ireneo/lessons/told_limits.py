@@ -36,7 +36,9 @@ _ON_HOST = lazy_re(
     ),
     re.I,
 )
-_ON_NAME = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*-[\w-]+)", re.I)
+_ON_NAME = lazy_re(
+    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
+)
 _URL = lazy_re(r"(?<!\w)\w++://([\w.-]++)")
 _ON_BRANCH = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
@@ -89,7 +91,7 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
 _ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
 """Of names that are files, and no hosts."""
-_COPIES = frozenset("aws gsutil gcloud rsync scp".split())
+_COPIES = frozenset("aws gsutil gcloud rsync scp docker podman".split())
 """Programs that are given a place elsewhere."""
 _TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
 """Programs that are given a host."""

@@ -21,7 +21,7 @@ PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}|\.[a-z][\w-]*(?:
 SCRIPT = lazy_re(r"\./[\w-][\w./-]*|[\w./~-]*\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1|bat)")
 HOSTNAME = lazy_re(r"(?<![\w./-])[a-z][\w-]*(?:\.[a-z][\w-]+)+(?![\w./-])")
 PLAIN = lazy_re(r"[\w./:=@+-]+")
-_BEFORE_IT = lazy_re(r"^[ ,;:!–—]*(?:\.(?!\w)[ ,;:.!–—]*)?")
+_BEFORE_IT = lazy_re(r"^[ ,;:!–—]*(?:\.(?![\w/])[ ,;:.!–—]*)?")
 TRAILING = " ,;:.!–—-"
 EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
 # A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.

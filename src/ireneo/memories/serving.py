@@ -200,6 +200,12 @@ def telling(text: str) -> list[str]:
     ]
 
 
+@from_data
+def routine_words() -> frozenset[str]:
+    """The terms of words that all work in a project has."""
+    return frozenset(terms(" ".join(topic(Serving).routine)))
+
+
 class Purpose:
     """What a goal is about."""
 
@@ -292,9 +298,10 @@ class Purpose:
         score += max(nearness, 0.0) if told else nearness
         return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
 
-    def share(self, text: str) -> float:
-        """The share of the goal's own words that a text has."""
-        return len(self.words.keys() & _read(text).keys()) / len(self.words) if self.words else 0.0
+    def share(self, text: str, common: Collection[str] = ()) -> float:
+        """The share of the goal's own words that a text has; `common` ones count for the goal alone."""
+        own = self.words.keys() & _read(text).keys()
+        return sum(each not in common for each in own) / len(self.words) if self.words else 0.0
 
     def _areas_shared(self) -> frozenset[str]:
         return self.areas & topic(Serving).shared

@@ -47,7 +47,7 @@ from ireneo.log.message import (
     terms_of_stored,
     voices_in,
 )
-from ireneo.log.tree import PathRange, SessionKey
+from ireneo.log.tree import MAIN, PathRange, SessionKey
 from ireneo.memories.index import (
     CLASS_BITS,
     MOST_IN_SESSION,
@@ -387,6 +387,9 @@ class SqlLog(Port, LogPort):
         database.send("move_branch", **with_checksum("branches", stands))
         if not (before and now and _is_settled(database, key.space, session, before, now)):
             settle_undone(database, key.space, session)
+            if row is not None or branch != MAIN:
+                # What was told on messages that are undone now, or no longer, is compiled anew.
+                database.send("delete_traps", space=key.space)
 
     @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
