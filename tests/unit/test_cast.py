@@ -79,6 +79,21 @@ def test_a_jest_kills_nobody() -> None:
     assert not any("dead" in line for line in told(PLAYED))
 
 
+def test_whom_a_player_plays_is_not_told_dead() -> None:
+    ends = "The day Edric died was cold. Brom has died as well, and Brom is dead."
+    dead = leaf(("Anna", "Oh no."), ("GM", "Brom dies. Edric is dead."), ("Nick", "What a day."), ("GM", ends))
+    lines = told(PLAYED, dead)
+    assert "- Brom (played by Nick): the dwarf cleric" in lines
+    assert "- Edric: Lia’s brother; dead" in lines
+
+
+def test_who_is_played_in_one_part_of_a_long_story_alone_is_none_of_its_cast() -> None:
+    turns = [line for _ in range(9) for line in (("Anna", "It is your turn, Zorro."), ("Paul", "Then I draw a card."))]
+    jest = leaf(*turns, ("GM", "Zorro waits. Then Zorro wins, and Zorro smiles. Zorro nods and Zorro laughs."))
+    assert "- Zorro (played by Paul)" in told(jest, jest, PLAYED)
+    assert not any("Zorro" in line for line in told(*[PLAYED] * 8, jest, jest, *[PLAYED] * 8))
+
+
 RENAMED = leaf(
     ("Mara", "I keep the inn here, as my mother did before me."),
     ("Tom", "From now on call me Crow. Nobody may know that Tom came back."),
@@ -204,13 +219,3 @@ def test_of_a_novel_rules_tell_neither_threads_nor_who_is_who() -> None:
         shown[author] = str(compact(given, 1_200, preset=policy).messages)
     assert "Who is who" in shown["Tom"]
     assert "Who is who" not in shown[None]
-
-
-def test_what_happened_lately_is_of_the_newest_leaves() -> None:
-    leaves = [
-        leaf(("GM", f"On day {day} the dragon Orm attacked the harbour of Vale and killed the old king."))
-        for day in (1, 2)
-    ]
-    deep = make_deeper(leaves, leaves, POLICY)
-    assert "the dragon Orm" in known_cast(leaves).lately
-    assert known_cast([deep]).lately == ""

@@ -56,7 +56,7 @@ from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import LEAST_LIVE, Grown, StoryPath, StoryRecords, Waiting, open_threads
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, ThreadEnd, ThreadId, anchor, header
-from ireneo.summaries.threads import thread_lines
+from ireneo.summaries.threads import lately_open, thread_lines
 
 CANON_SHARE = 0.15
 """The share of a context for canon facts."""
@@ -81,8 +81,9 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
 
 
 THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
-"""The share of a context for open threads, and that at a table of players, of whose talk rules find many that nobody
-would carry."""
+"""The share of a context for open threads, and that where players speak, of whose talk rules find few that last."""
+TABLE_AGE, TABLE_MOST = 6_000, 6
+"""Messages after which what rules found in the talk of players is hardly open still, and how many are shown at most."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """Where rules found them, which miss most deeds that end one."""
@@ -105,9 +106,13 @@ def story_pins(
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block([*nodes, *unsaid], said, options, options.budget)
     told = mostly_model_written(nodes)
-    share = TOLD_THREADS if told else TABLE_THREADS if cast.narrator else THREADS_SHARE
-    # How many more there were helps nobody where the texts tell of them.
-    lines = thread_lines(threads, 0 if told else story.forgotten, int(options.budget * share), options.count)
+    played_aloud = bool(cast.narrator) and not told
+    if played_aloud:
+        threads = lately_open(threads, nodes[-1].last_position, TABLE_AGE, TABLE_MOST)
+    share = TOLD_THREADS if told else TABLE_THREADS if played_aloud else THREADS_SHARE
+    # How many more there were helps nobody where the texts tell of them, or where they are hardly open.
+    forgotten = 0 if told or played_aloud else story.forgotten
+    lines = thread_lines(threads, forgotten, int(options.budget * share), options.count, all_told=not played_aloud)
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]

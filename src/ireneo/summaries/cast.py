@@ -16,7 +16,6 @@ from ireneo.language.files import topic
 from ireneo.language.story_topics import Cast
 from ireneo.language.topics import Names, Speech
 from ireneo.summaries.summary import Line, Mention, Section, Summary
-from ireneo.summaries.tell_story import SHOW_TALK
 
 LEAF_LINES = 20, 30
 DEEP_LINES = 40, 80
@@ -33,6 +32,8 @@ SAID = 2
 """Weight of speaking against acting."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
 """Least answers, and share of all answers, by which a name is an author's character."""
+PLAYED_LEAVES = 4
+"""Leaves, or as many parts of them, in which a character of an author is named."""
 PLAYING, NAMED = 0.1, 0.2
 """Weights of a player's line and of being named, against acting."""
 DESCRIBED = 5.0
@@ -45,10 +46,6 @@ SEEN, OFTEN = 2, 5
 """Leaves and acts, or acts alone, that make somebody part of the cast."""
 PRESENT = 2
 """Newest summaries that are searched for the current setting."""
-TELLING = 40
-"""Least characters of a line that is informative by itself."""
-LATELY_ROOM = 250
-"""Least room, in tokens, in which "Lately" is shown besides the cast."""
 ALONE = 2
 """A further description needs more words than this many."""
 LONGEST_NAME = 4
@@ -158,10 +155,6 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 # Resolving identities: which names belong to one person.
 
 
-_QUOTES = '"“„«‘「『'
-"""A line that begins with speech says little without its speaker."""
-
-
 class CastMember(Struct, kw_only=True):
     """A person in a story."""
 
@@ -187,8 +180,6 @@ class KnownCast(Struct, kw_only=True):
     where: str = ""
     narrator: str = ""
     """The author who narrates to the players."""
-    lately: str = ""
-    """The weightiest line of the newest leaves."""
 
 
 def known_cast(nodes: Sequence[Summary]) -> KnownCast:
@@ -201,19 +192,10 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     # An old place is out of date.
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
     where = max(newest, key=_position, default=None)
-    told = [
-        line
-        for node in nodes[-PRESENT:]
-        # A deeper summary reaches far back.
-        for line in (node.lines("story") if node.leaves == 1 else ())
-        if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not SHOW_TALK.search(line.text.lower())
-    ]
-    lately = max(told, key=lambda line: (line.weight, line.position), default=None)
     return KnownCast(
         people=tuple(people),
         narrator=cast.narrator,
         where=where.text if where else "",
-        lately=" ".join(lately.text.split()) if lately else "",
     )
 
 
@@ -237,7 +219,8 @@ class _WholeCast:
         self._full: Counter[str] = Counter()
         for line in self._facts:
             if line.verbs[0][0] == "full":
-                self._full[line.text] += line.verbs[0][1]
+                # Each of its words counted it.
+                self._full[line.text] = max(self._full[line.text], line.verbs[0][1])
         self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
         self._characters = self._played()
         self._players = {author: name for name, author in reversed(self._characters.items())}
@@ -257,6 +240,8 @@ class _WholeCast:
     def _played(self) -> dict[str, str]:
         """Map each character's name to the author who answers when it is called."""
         own = self._as_themselves()
+        # Whom somebody plays in a game within an evening is none of the cast.
+        least = min(PLAYED_LEAVES, self._leaves // PLAYED_LEAVES)
         claims: list[tuple[float, str, str]] = []
         for name, line in self._named.items():
             answers = sum(mention.weight for mention in line.names if mention.weight > 0)
@@ -266,6 +251,7 @@ class _WholeCast:
                     mention.weight >= max(PLAYED, PLAYED_SHARE * answers, own[mention.name])
                     and spoke["speaks"] > spoke["tells"]
                     and name not in self._speaking
+                    and self._counts[name]["leaves"] >= least
                     and not set(bare_name(mention.name)) & set(bare_name(name))
                 ):
                     claims.append((mention.weight, name, mention.name))
@@ -420,8 +406,13 @@ class _WholeCast:
         )
 
     def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
-        """Return the last certain fate of somebody who doesn't go on acting under any name."""
+        """Return the last certain fate of somebody who doesn't go on acting under any name.
+
+        Whom a player plays goes on, whatever was said.
+        """
         line = max(told, key=_position, default=None)
+        if any(name in self._characters for name in names):
+            return ""
         if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
             return ""
         others = [name for name in names if name != line.subject and name in self._named]
@@ -506,14 +497,9 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
     """Return the lines on the cast and the setting, the most active people first, in at most `room` tokens."""
     left = room - count(HEADING) - 1
     present: list[str] = []
-    told = (
-        ("Narrator", known.narrator, 0),
-        ("Where", known.where, 0),
-        ("Lately", known.lately, LATELY_ROOM),
-    )
-    for label, text, wanted in told:
+    for label, text in (("Narrator", known.narrator), ("Where", known.where)):
         said = f"{label}: {text}"
-        if text and room >= wanted and count(said) + 1 <= left:
+        if text and count(said) + 1 <= left:
             present.append(said)
             left -= count(said) + 1
     lines = prominent = _prominent(known)

@@ -18,11 +18,12 @@ from msgspec import Struct
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Ending, Opening, Threads
 from ireneo.language.topics import Names
-from ireneo.language.word_lines import WordLine, features, word_lines
-from ireneo.language.words import base_forms, common_words, light_stem
+from ireneo.language.word_lines import Features, WordLine, features, word_lines
+from ireneo.language.words import balanced, base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences, with_speaker
+from ireneo.summaries.spoken_play import is_spoken_play, lasting
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE, SHOW_TALK, TABLE_TALK
@@ -40,6 +41,8 @@ _OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
 _PAUSE = frozenset(",.!")
 OPENS = 0.4
 """Least value of an English sentence that opens a thread."""
+LASTS, OPENS_SURELY = 1.2, -0.5
+"""Least value of a sentence of spoken play that opens a thread, and of what opens one in writing to say its kind."""
 MATTERS, USUAL = 0.5, -0.8
 """How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0
@@ -150,6 +153,7 @@ _UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
 _KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
+_SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
 _NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]*")
@@ -206,17 +210,14 @@ def _by_words(sentence: Sentence, following: str) -> Thread | None:
     """Return the thread that an English sentence opens by its words."""
     text, voiced = sentence.text, sentence.voiced
     found = features(text)
-    opens, closes, kinds = _lines()
+    opens, closes, _ = _lines()
     # What closes a thread speaks of the same things as what opens one.
     value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
     later = word_lines(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
     value += MATTERS * (later - USUAL)
     if value < OPENS or "?" in text or _TRIFLE.search(text) or _DEMAND.search(text):
         return None
-    values = {kind: line.value(found) for kind, line in kinds.items()}
-    kind = max(values, key=lambda each: values[each])
-    if 1 / sum(math.exp(each - values[kind]) for each in values.values()) < SURE:
-        kind = "open"
+    kind = _kind_by_words(found)
     who, whom = _people(kind, sentence) if kind != "open" else ("", "")
     least = SAYS if kind in _SAYING else 0 if who and whom else 1
     words = _whole(sentence, following, least)
@@ -224,6 +225,14 @@ def _by_words(sentence: Sentence, following: str) -> Thread | None:
         # Whose it is nobody could tell from it.
         return None
     return thread(kind, words, voiced, who, whom, 1.0 + min(value - OPENS, 2.0) / 2)
+
+
+def _kind_by_words(found: Features) -> ThreadKind:
+    """Return the likeliest kind, or `open` where none is sure."""
+    _, _, kinds = _lines()
+    values = {kind: line.value(found) for kind, line in kinds.items()}
+    kind = max(values, key=lambda each: values[each])
+    return kind if 1 / sum(math.exp(each - values[kind]) for each in values.values()) >= SURE else "open"
 
 
 def _whole(sentence: Sentence, following: str, least: int) -> str | None:
@@ -297,7 +306,9 @@ def _lends(text: str) -> bool:
 
 def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
     """Build a thread that is opened in `voiced`; where nobody is known whose it is, its words say who speaks."""
-    words = " ".join(text.split()).strip(' "“”«»')
+    words = " ".join(text.split())
+    bare = words.strip(' "“”«»')
+    words = bare if balanced(bare) or not balanced(words) else words
     words = words if len(words) <= MAX_CHARACTERS else clip(words, MAX_CHARACTERS)
     words = words if who or whom else with_speaker(voiced.speaker, words)
     return Thread(
@@ -425,6 +436,10 @@ CLOSES = 5.5
 """What a sentence comes to at the least that closes a thread: how rare the words are that both have,"""
 SENTENCE, MESSAGE, CLOSING = 0.6, 0.5, 1.5
 """those of the sentence and those of its message, and how much it speaks like a closing."""
+TOLD_AGAIN = 0.5
+"""Share of the runs of three words of an opening by which a text tells it again."""
+SHARED = 2
+"""Fewest words besides names that a thread and the text that closes it have in common."""
 STRETCH = 100
 """Texts of which a stretch counts as being at the least, so that words of a short one aren't taken for common."""
 ALONE = 1_500
@@ -478,7 +493,7 @@ def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
 def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str, float]) -> list[KnownThread]:
     """Return the threads that a sentence resolves, never one that its own message opened.
 
-    `rare` says of each stem of the stretch how much it tells that two texts have it.
+    `rare` says of each stem of the stretch how much it tells that two texts have it; empty where that tells nothing.
     """
     text = sentence.text
     plain = " ".join(text.split())
@@ -499,12 +514,23 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
         else:
             out += _which(end, sentence, found.span(), theirs)
     said = about(text)
-    of_these = [each for each in earlier if not said.isdisjoint(each.about)]
+    of_these = [each for each in earlier if not said.isdisjoint(each.about)] if rare else []
     if of_these:
         _, closes, _ = _lines()
         value = closes.value(features(text))
         out += [each for each in of_these if _closes(sentence, each, value, rare)]
-    return out
+    return [each for each in out if not _tells_again(sentence.voiced.text, each.thread.text)] if out else out
+
+
+def _tells_again(text: str, opening: str) -> bool:
+    """Whether a text repeats the words that opened a thread: who tells something once more doesn't end it."""
+    runs = _runs(opening)
+    return bool(runs) and len(runs & _runs(text)) >= TOLD_AGAIN * len(runs)
+
+
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    words = _said(text)
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
@@ -522,7 +548,9 @@ def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[s
     """Whether a sentence speaks of the very things of a thread, as what closes one does, which has this value."""
     text, voiced, things = sentence.text, sentence.voiced, each.about - each.people
     here = things & about(text)
-    if voiced.position - each.thread.position < SOON or not here:
+    if voiced.position - each.thread.position < SOON or not here - each.names:
+        return False
+    if len((things - each.names) & about(voiced.text)) < SHARED:
         return False
     own = text.lower().lstrip(' "“').partition(" ")[0] in _words().speaker
     if own and each.thread.kind == "debt" and not _named(voiced.speaker).isdisjoint(each.whom):
@@ -600,7 +628,10 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
     """Return the threads that `messages` open and leave open, and which of those open `before` they resolve."""
     heard = VoicedTexts(messages)
     tale = _Tale(before)
-    rare = _rarity([about(text) for text in heard.texts])
+    spoken = is_spoken_play(heard)
+    begun = _lasting if spoken else _opened
+    recapped = heard.recapped()
+    rare = _rarity(heard)
     for place, text in enumerate(heard.texts):
         ends = may_end(words_of(text), tale.open)
         for sentence in sentences(heard.voiced(place)):
@@ -608,10 +639,32 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
             if closed:
                 tale.end(closed, sentence)
                 continue
-            found = opening(sentence, heard.said_next(place, sentence.end)) or _asked_for(sentence, heard, place)
+            start, end = recapped.get(place, (0, 0))
+            # What a recap tells again is no news, and those who tell the past tell the recap.
+            found = None if start <= sentence.start < end else begun(sentence, heard, place)
             if found is not None and not _of_the_show(sentence, heard, place):
-                tale.begin(found)
+                tale.begin(found, anew=not spoken)
     return tale.threads
+
+
+def _opened(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+    """Return the thread that a sentence of a written story opens."""
+    return opening(sentence, heard.said_next(place, sentence.end)) or _asked_for(sentence, heard, place)
+
+
+def _lasting(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+    """Return the thread that a sentence of spoken play opens."""
+    text, voiced = sentence.text, sentence.voiced
+    if "?" in text or _BROKEN_OFF.search(text) or _table(sentence) or _TRIFLE.search(text):
+        return None
+    value = lasting(sentence, len(names(text)), heard, place)
+    if value < LASTS:
+        return None
+    found = features(text)
+    opens, _, _ = _lines()
+    kind = _kind_by_words(found) if opens.value(found) >= OPENS_SURELY else "open"
+    who, whom = _people(kind, sentence) if kind != "open" else ("", "")
+    return thread(kind, _SOUND.sub("", text), voiced, who, whom, 1.0 + min(value - LASTS, 2.0) / 2)
 
 
 def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapping[ThreadId, ThreadEnd]:
@@ -623,7 +676,7 @@ def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapp
     for place, text in enumerate(heard.texts):
         if not may_end(words_of(text), left):
             continue
-        rare = _rarity([about(each) for each in heard.texts]) if rare is None else rare
+        rare = _rarity(heard) if rare is None else rare
         for sentence in sentences(heard.voiced(place)):
             for each in ended(sentence, left, rare):
                 out.setdefault(each.thread.id, _end(each.thread.id, sentence))
@@ -631,8 +684,11 @@ def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapp
     return out
 
 
-def _rarity(texts: Sequence[frozenset[str]]) -> Mapping[str, float]:
-    """Return how rare each stem is among texts, as a logarithm."""
+def _rarity(heard: VoicedTexts) -> Mapping[str, float]:
+    """Return how rare each stem is among texts, as a logarithm; empty in spoken play, where any word comes up again."""
+    if is_spoken_play(heard):
+        return {}
+    texts = [about(text) for text in heard.texts]
     counts = Counter(stem for text in texts for stem in text)
     size = max(len(texts), STRETCH) + 1
     return {stem: math.log(size / (count + 0.5)) for stem, count in counts.items()}
@@ -653,13 +709,22 @@ class _Tale:
         opened = tuple(each.thread for name, each in self._open.items() if name not in self._before)
         return ThreadChanges(opened=opened, closed=tuple(self._closed), ends=tuple(filter(None, self._closed.values())))
 
-    def begin(self, thread: Thread) -> None:
-        """Open a thread, replacing an older wording of it; does nothing if the same words are known."""
-        if _plain(thread.text) in self._said:
+    def begin(self, thread: Thread, *, anew: bool = True) -> None:
+        """Open a thread, replacing an older wording of it; does nothing if the same words are known.
+
+        `anew`: a later wording counts as new. Where it doesn't, it is told again, and the older one stays.
+        """
+        words = _plain(thread.text)
+        beside = [each for each in self.open if each.thread.source == thread.source]
+        if words in self._said or any(words in _plain(each.thread.text) for each in beside):
             return
         new = known(thread)
-        self.end([each for each in self.open if _again(each, new)])
-        self._said.add(_plain(thread.text))
+        older = [each for each in self.open if _again(each, new)]
+        if older and not anew:
+            return
+        self.end(older)
+        self.end([each for each in beside if _plain(each.thread.text) in words])
+        self._said.add(words)
         self._open[thread.id] = new
         self.open.append(new)
 
@@ -715,4 +780,4 @@ def _of_the_show(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
+    return " ".join(_said(text))

@@ -91,11 +91,22 @@ class VoicedTexts:
         self.authors = [part.author or "" for _, part in self._rows]
         self._names = {author.split()[0].casefold(): author for author in set(self.authors) if author.split()}
         self.texts = [part.text for _, part in self._rows]
-        self._narrators = narrators(messages)
+        self.narrators = narrators(messages)
 
     def message(self, place: int) -> Message:
         """Return the message of the text at `place`."""
         return self._rows[place][0]
+
+    def recapped(self) -> dict[int, Span]:
+        """Return the spans of recaps, by the places of their texts."""
+        found = recaps(list({message.id: message for message, _ in self._rows}.values()))
+        number: Counter[str] = Counter()
+        out: dict[int, Span] = {}
+        for place, (message, _) in enumerate(self._rows):
+            if span := found.get((message.id, number[message.id])):
+                out[place] = span
+            number[message.id] += 1
+        return out
 
     def voiced(self, place: int) -> Voiced:
         """Return the text at `place` with its speaker and hearer."""
@@ -110,7 +121,7 @@ class VoicedTexts:
             authored=part.author is not None,
             position=message.position,
             source=message.id,
-            narrated=part.author in self._narrators,
+            narrated=part.author in self.narrators,
         )
 
     def said_next(self, place: int, end: int) -> str:

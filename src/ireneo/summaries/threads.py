@@ -88,6 +88,17 @@ def weightiest(threads: Iterable[Thread]) -> list[Thread]:
     return sorted(row, key=lambda thread: (-_worth(thread, now), thread.position, thread.id))
 
 
+def lately_open(threads: Sequence[Thread], now: int, age: int, most: int) -> list[Thread]:
+    """Return those of `threads`, in their order, that were written by hand, and at most `most` others of lately.
+
+    Lately is up to `age` messages before the position `now`. Of each message the weightiest counts.
+    """
+    found = [each for each in threads if each.weight < HAND_WEIGHT and now - each.position <= age]
+    of_messages = {each.source: each for each in reversed(weightiest(found))}
+    kept = {each.id for each in weightiest(of_messages.values())[:most]}
+    return [each for each in threads if each.weight >= HAND_WEIGHT or each.id in kept]
+
+
 def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
     """Return the ids of the threads that stay: by value, within the shares of a kind and of a pair of people."""
     kinds: Counter[ThreadKind] = Counter()
@@ -152,11 +163,13 @@ def say_thread(thread: Thread) -> str:
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 
-def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Count) -> list[str]:
+def thread_lines(
+    threads: Sequence[Thread], forgotten: int, room: int, count: Count, *, all_told: bool = True
+) -> list[str]:
     """Return the lines for `threads`, in their order, in at most `room` tokens.
 
-    If they don't all fit, the most valuable are shown, and a line says how many more there are, and of which kinds;
-    `forgotten` is how many were dropped before. Empty if there is no room for anything.
+    If they don't all fit, the most valuable are shown, and where they are to be `all_told` a line says how many more
+    there are, and of which kinds; `forgotten` is how many were dropped before. Empty if there is no room for anything.
     """
     threads = distinct(threads)
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
@@ -164,14 +177,15 @@ def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Co
     costs = {name: count(line) + 1 for name, line in lines.items()}
     if sum(costs.values()) + _cost(let_go, count) <= room:
         return [*lines.values(), *filter(None, [let_go])]
-    used = _cost(let_go, count) + _cost(_no_room(threads), count)
+    used = _cost(let_go, count) + (_cost(_no_room(threads), count) if all_told else 0)
     chosen = set()
     for thread in weightiest(threads):
         if thread.id in costs and used + costs[thread.id] <= room:
             used += costs[thread.id]
             chosen.add(thread.id)
     shown = [line for name, line in lines.items() if name in chosen]
-    return _fitting([*shown, _no_room([thread for thread in threads if thread.id not in chosen]), let_go], room, count)
+    left = [thread for thread in threads if thread.id not in chosen] if all_told else []
+    return _fitting([*shown, _no_room(left), let_go], room, count)
 
 
 def _fitting(lines: Sequence[str], room: int, count: Count) -> list[str]:

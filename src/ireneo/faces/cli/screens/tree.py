@@ -11,7 +11,17 @@ from rich.text import Text
 
 import ireneo
 from ireneo.faces.cli.context import LIVE, WORDS, first_line
-from ireneo.faces.cli.output import Column, counted, in_lines, printable, short, show_columns, show_labelled, write
+from ireneo.faces.cli.output import (
+    MARGIN,
+    Column,
+    counted,
+    in_lines,
+    printable,
+    short,
+    show_columns,
+    show_labelled,
+    write,
+)
 
 SHOWN, SHOWN_END = "█", "▌"
 """A block that a context shows; its last column is half as wide, to separate neighbours."""
@@ -263,10 +273,11 @@ def _show_threads(screen: Console, tree: ireneo.Tree) -> None:
     if not tree.threads:
         return
     write(screen, "  open threads", "dim")
+    width = max(LABEL, *(len(f"{MARGIN}{thread.kind} ") for thread in tree.threads[-MOST:]))
     for thread in tree.threads[-MOST:]:
         who = f"{thread.who} → {thread.whom}" if thread.who and thread.whom else thread.who or thread.whom
         text = f"{f'{who}: ' if who else ''}{thread.text} (message {thread.position + 1:,})"
-        show_labelled(screen, thread.kind, Text(" ".join(printable(text).split())), width=LABEL)
+        show_labelled(screen, thread.kind, Text(" ".join(printable(text).split())), width=width)
     _show_rest(screen, len(tree.threads), "before these")
     screen.print()
 
