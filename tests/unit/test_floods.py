@@ -77,15 +77,10 @@ def test_what_is_no_flood(drafts: tuple[list[Draft], ...]) -> None:
     assert not [cue for cue in observations(a_run(*drafts)) if cue.startswith("<flood>")]
 
 
-def test_a_list_that_was_cut_off() -> None:
+def test_a_long_list_of_files_is_no_trap() -> None:
     cut = "<warning>\nThe output of your last command was too long.\n</warning>\n./src:\nrows.py\n"
     seen = observations(a_run(run("ls -R", cut), run("ls src", "rows.py\ndays.py"), read("src/rows.py", "a = 1\n" * 9)))
-    (told,) = seen["<flood> ls: -R too much"]
-    assert told.text == "`ls -R` over the whole project prints more than is shown: list one folder."
-    found = trap_from(told)
-    assert advice([found], "Bash", {"command": "ls -laR"}, SessionSoFar, project="ledger") is None
-    assert advice([found], "Bash", {"command": "ls -R"}, SessionSoFar, project="ledger") is not None
-    assert advice([found], "Bash", {"command": "ls -R src"}, SessionSoFar, project="ledger") is None
+    assert not [cue for cue in seen if cue.startswith("<flood>")]
 
 
 def test_the_guard_warns_before_the_whole_is_searched() -> None:
@@ -126,8 +121,7 @@ def test_where_most_searches_go_well_nobody_is_warned() -> None:
         ("find . -name rows.py", "."),
         ("find . -not -path './x/*' -name rows.py", None),
         ("find src docs -name rows.py", None),
-        ("tree", ""),
-        ("tree -L 2", None),
+        ("ls -R", None),
     ],
 )
 def test_where_a_command_searches(command: str, place: str | None) -> None:

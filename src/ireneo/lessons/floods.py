@@ -6,7 +6,6 @@ leave that one out.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +16,7 @@ from ireneo.lessons.observe import FLOODS, SEARCHED, cited_sources, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.searches import WHOLE, is_whole, place_of_tool, places_of_steps
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import ALWAYS, IN_SIGHT, PROVEN
+from ireneo.lessons.traps import PROVEN
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
@@ -35,10 +34,6 @@ _NOISY = frozenset(
 _READ_TOO = frozenset((".", "..", ".github"))
 _PATH = lazy_re(r"(?:\./)?(?P<path>[^\s:]+/[^\s:]*)(?=[:\s]|$)")
 _WORD = lazy_re(r"\w{4,60}")
-_CUT_OFF = lazy_re(r"output_head|elided|too (?:long|large)|truncated|characters (?:omitted|hidden)|lines omitted", re.I)
-_ENDS = 400
-"""Characters at either end of an output where a harness says that it was cut off."""
-TOO_MUCH = "too much"
 
 
 class _Searching(Struct, frozen=True, kw_only=True):
@@ -47,12 +42,10 @@ class _Searching(Struct, frozen=True, kw_only=True):
     call: TriedCall
     name: str
     """The tool, or the program as it is called."""
-    flags: tuple[str, ...] = ()
-    """What makes a list of files go through all folders: ``-R``."""
     whole: bool
     """Whether it searches the whole project, and leaves nothing out."""
     folder: str = ""
-    """The folder that floods its output; `TOO_MUCH` for a list that was cut off."""
+    """The folder that floods its output."""
 
 
 def floods(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
@@ -69,26 +62,19 @@ def floods(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]
 
 
 def _search(material: RunMaterial, call: TriedCall) -> _Searching | None:
-    given, flags = call.step.call.arguments, tuple[str, ...]()
+    given = call.step.call.arguments
     if call.shell:
         steps = list(places_of_steps(shell_steps(call.command_line)))
         if len(steps) != 1:
             return None
-        (step, place), name = steps[0], steps[0][0].name
-        flags = tuple(word for word in step.words[1:] if word.startswith("-"))[:1] if name == "ls" else ()
+        place, name = steps[0][1], steps[0][0].name
     elif isinstance(given, Mapping) and call.step.action.kind == "search":
         place, name = place_of_tool(call.tool, given), call.tool
     else:
         return None
     whole = is_whole(place, (material.project,))
-    lists = name in ("ls", "tree")
-    folder = "" if not whole else _cut_off(call) if lists else _flooding(call.step.output, place or "")
-    return _Searching(call=call, name=name, flags=flags, whole=whole, folder=folder)
-
-
-def _cut_off(call: TriedCall) -> str:
-    output = call.step.output
-    return TOO_MUCH if _CUT_OFF.search(output[:_ENDS]) or _CUT_OFF.search(output[-_ENDS:]) else ""
+    folder = _flooding(call.step.output, place or "") if whole else ""
+    return _Searching(call=call, name=name, whole=whole, folder=folder)
 
 
 def _flooding(output: str, place: str) -> str:
@@ -124,23 +110,18 @@ def _flood(
 ) -> Observation | None:
     first = searches[places[0]]
     messages = {message.id: message for message in material.messages}
-    narrower = next((each for at in places if (each := _narrower(at, first, searches[at], found)) is not None), None)
+    narrower = next((each for at in places if (each := _narrower(at, searches[at], found)) is not None), None)
     shown = [searches[at].call for at in places[:2]] + ([narrower.call] if narrower else [])
     sources = cited_sources((name for call in shown for name in call.step.sources), messages)
-    called = " ".join((first.name, *first.flags))
-    if first.folder == TOO_MUCH:
-        way = "list one folder"
-        text = f"`{called}` over the whole project prints more than is shown: {way}."
-    else:
-        way = f"name a folder or a kind of file, or leave `{first.folder}` out"
-        text = f"`{called}` over the whole project can be flooded by `{first.folder}`: {way}."
+    way = f"name a folder or a kind of file, or leave `{first.folder}` out"
+    text = f"`{first.name}` over the whole project can be flooded by `{first.folder}`: {way}."
     if not is_supported(text, sources, messages):
         return None
     calls = [searches[at].call for at in places]
     others = sum(each.whole and each.name == first.name and not each.folder for _, each in found)
     shell = first.call.shell
     return Observation(
-        cue=f"{FLOODS}{plain_name(first.name)}: {' '.join((*first.flags, first.folder))}",
+        cue=f"{FLOODS}{plain_name(first.name)}: {first.folder}",
         category="failure",
         session=material.session,
         project=material.project,
@@ -149,28 +130,20 @@ def _flood(
         broke=others,
         text=text,
         task_type="search",
-        conditions={
-            "tool": first.call.tool,
-            **({PROVEN: "yes"} if narrower else {}),
-            **({IN_SIGHT: ALWAYS} if first.folder == TOO_MUCH else {}),
-        },
+        conditions={"tool": first.call.tool, **({PROVEN: "yes"} if narrower else {})},
         way_out=way,
-        trigger=Trigger(
-            tool="" if shell else first.name, command=first.name if shell else "", words=first.flags, given=WHOLE
-        ),
+        trigger=Trigger(tool="" if shell else first.name, command=first.name if shell else "", given=WHOLE),
         sources=sources,
         tokens=sum(call.tokens for call in calls),
     )
 
 
-def _narrower(
-    at: int, first: _Searching, flooded: _Searching, found: Sequence[tuple[int, _Searching]]
-) -> _Searching | None:
+def _narrower(at: int, flooded: _Searching, found: Sequence[tuple[int, _Searching]]) -> _Searching | None:
     """A later search for the same that leaves something out and finds what was sought."""
     words = frozenset(_WORD.findall(flooded.call.step.command))
     for later, each in found:
         near = at < later <= at + SOON and not each.whole and each.call.step.output.strip() and not each.folder
-        if near and (first.folder == TOO_MUCH or words & frozenset(_WORD.findall(each.call.step.command))):
+        if near and words & frozenset(_WORD.findall(each.call.step.command)):
             return each
     return None
 

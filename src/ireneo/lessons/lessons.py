@@ -36,7 +36,7 @@ from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import is_of_project, reaches_beyond
-from ireneo.lessons.traps import ALWAYS, IN_SIGHT, PROVEN, WRITTEN, agreed
+from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
@@ -320,8 +320,7 @@ def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] 
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
-        known = any(each.conditions.get(IN_SIGHT) == ALWAYS for each in held)
-        return len(runs) < AGAIN or known or is_of_a_machine(best.way_out)
+        return len(runs) < AGAIN or is_of_a_machine(best.way_out)
     if best.cue.startswith(DEMANDED):
         return not (addresses_agent(best.why) or _is_stuck(held))
     return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE

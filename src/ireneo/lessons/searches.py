@@ -25,7 +25,6 @@ _LEAVES_OUT = lazy_re(
 _RG_LEAVES_OUT = frozenset("-g -t -T -m -q".split())
 _FIND_LEAVES_OUT = frozenset("-path -ipath -wholename -prune -not ! -maxdepth -regex".split())
 _RECURSIVE = lazy_re(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_LISTS_ALL = lazy_re(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
 _VALUE = lazy_re(r"\d+")
 _HERE = frozenset(("", ".", "./", "*"))
 
@@ -40,7 +39,7 @@ def place_of_tool(tool: str, given: Mapping[str, object]) -> str | None:
 
 
 def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str | None]]:
-    """The steps of a command that search or list files, each with the folder that it goes through as a whole."""
+    """The steps of a command that search, each with the folder that it goes through as a whole."""
     for at, step in enumerate(steps):
         words = step.words[1:]
         match step.name:
@@ -53,10 +52,6 @@ def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str
             case "find":
                 begins = next((at for at, word in enumerate(words) if word.startswith(("-", "!", "("))), len(words))
                 place = None if _FIND_LEAVES_OUT.intersection(words) else _place(words[:begins], skipped=0)
-            case "ls" if any(map(_LISTS_ALL.fullmatch, words)):
-                place = _place(words, skipped=0)
-            case "tree":
-                place = None if {"-L", "-I", "-P"}.intersection(words) else _place(words, skipped=0)
             case _:
                 continue
         # What a pipe filters or cuts is not what is read.

@@ -31,8 +31,8 @@ from ireneo.log.message import MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
-IN_SIGHT, ALWAYS = "in sight", "always"
-"""The condition of a way out that the failure itself tells; of one that anybody knows however often it is met."""
+IN_SIGHT = "in sight"
+"""The condition of a way out that the failure itself tells."""
 PROVEN = "proven"
 """The condition of a way out from what a program itself refused: once is proof, in whatever project."""
 SAID_AFTER = 2
