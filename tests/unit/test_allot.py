@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, Statements
-from ireneo.summaries.summary import Choice, Line, Mention, SectionName
+from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, PricedLine, Statements, without_pinned
+from ireneo.context.outdated import MARK, outdated
+from ireneo.summaries.summary import ANSWERS, Choice, Line, Mention, SectionName
 from ireneo.summaries.work import WORK
 
 count = EstimatedTokenizer().count
@@ -32,6 +34,10 @@ def offer(*lines: Said, names: Sequence[str] = (), limit: int | None = None) -> 
 
 def found(text: str, weight: float = 4.0, position: int = 50) -> Said:
     return "discoveries", Line(text=text, weight=weight, position=position)
+
+
+def told(*lines: Said) -> list[PricedLine]:
+    return list(offer(*lines).statements)
 
 
 def chosen(offers: Sequence[LineOffer], room: int, standing: Sequence[str] = ()) -> Sequence[Choice]:
@@ -226,3 +232,45 @@ def test_the_sentence_of_a_question_that_stands_open_is_told_with_it_alone() -> 
     asked = "Shall the ferry wait for the late train at noon?"
     shown = chosen([offer(found(asked), ("open", Line(text=f"I asked: {asked} 1. Yes; 2. No", weight=5.0)))], 400)
     assert texts(shown[0]) == [f"I asked: {asked} 1. Yes; 2. No"]
+
+
+def test_what_was_taken_back_is_marked_and_what_was_guessed_gives_way_to_what_was_found() -> None:
+    claimed = "The importer supports native moon tables with their tides."
+    back = "I was wrong, I made that up: the importer supports no native moon tables."
+    offers = [offer(found(claimed, position=10), found(TIDE, position=11), found(back, position=30))]
+    assert texts(chosen(offers, 500)[0]) == [f"{claimed}{MARK}", TIDE, back]
+    guess = "The rows of the night are likely lost in the slice of the importer."
+    cause = "Root cause: the slice of the importer is closed at both ends."
+    (_, line), *_ = outdated(told(found(guess, 6.0, position=10), found(cause, position=20))).items()
+    assert line is not None
+    assert line.weight < 6.0
+    assert not outdated(told(found(cause, position=10), found(guess, position=20))), "a new guess stands"
+
+
+def test_what_was_taken_away_is_not_told_once_it_is_there_again() -> None:
+    gone = found("Removed as nobody calls them: `read_moon`, `read_ebb`", position=10)
+    there = Line(text="`def read_moon(): return 1; def read_ebb(): return 2`", subject="tide.py", position=30)
+    assert list(outdated(told(gone, ("artifacts", there))).values()) == [None]
+    assert not outdated(told(gone, ("artifacts", replace(there, text="`def read_moon(): return 1`"))))
+    assert not outdated(told(gone, ("artifacts", replace(there, position=5)))), "it was there before"
+
+
+def test_what_says_the_same_in_other_words_is_told_once() -> None:
+    bug = "The list of row types in the importer has no moon rows, which the tide tables use for ebbs."
+    again = "So the list of row types in the importer has no moon rows."
+    shorter = "But moon rows of ebbs are in no list of the importer, which the tide tables use."
+    assert len(texts(chosen([offer(found(bug, 6.0), found(again), found(shorter))], 500)[0])) == 1
+    figures = "The list of row types in the importer has 12 moon rows."
+    assert texts(chosen([offer(found(bug, 6.0), found(figures))], 500)[0]) == [bug, figures]
+
+
+def test_the_words_of_a_pin_are_not_told_again_in_a_block() -> None:
+    ruled: Said = ("direction", Line(text="Never drop a row.", weight=9.0))
+    answered: Said = (
+        "direction",
+        Line(text="a file", subject="Where do rows go?", weight=9.0, verbs=((ANSWERS, 1),)),
+    )
+    pins = '[PINNED] Constraints\n- Never drop a row. · m_4k2\n- "Where do rows go?"="a file"'
+    left = without_pinned(offer(ruled, answered, found(ROW)), pins)
+    assert [each.line.text for each in left.statements] == [ROW]
+    assert len(without_pinned(offer(ruled, found(ROW)), "- Never drop a row of the night.").statements) == 2

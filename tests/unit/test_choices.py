@@ -27,7 +27,8 @@ def told(answer: str, offer: str = OFFER) -> str:
     for number in range(30):
         messages.append({"role": "assistant", "content": f"Row {number} of the ledger was moved to its month. " * 12})
         messages.append({"role": "user", "content": f"Go on with row {number + 1}, and tell me what became of it."})
-    return "\n".join(row.text for row in ireneo.compact(messages, 900).view if row.what == "summary")
+    cut = ireneo.compact(messages, 900)
+    return "\n".join(row.text for row in (*cut.pins, *cut.view) if row.what in ("summary", "pins"))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,8 @@ def told(answer: str, offer: str = OFFER) -> str:
 )
 def test_a_number_is_told_with_what_it_stands_for(answer: str) -> None:
     blocks = told(answer)
-    assert f"- The user: “{answer}”" in blocks
+    # What binds stands once, as a pin.
+    assert (f"- The user: “{answer}”" in blocks) != (f"\n- {answer}" in blocks)
     asked = "I asked: “Which of them do you want?” "
     assert f"- {asked}The user chose 2: A file a month: old months can be put away\n" in blocks
 

@@ -8,6 +8,7 @@ import pytest
 from tests.golden.material import run
 from tests.unit.runs import material
 
+from ireneo.summaries.names import named
 from ireneo.summaries.statements import (
     LONGEST,
     LONGEST_DOC,
@@ -15,7 +16,6 @@ from ireneo.summaries.statements import (
     code,
     code_worth,
     errors,
-    named,
     prose,
     prose_worth,
     seen_lines,
@@ -113,7 +113,7 @@ def test_each_row_of_a_table_is_told_and_neither_its_head_nor_its_rules() -> Non
 
         After it the next one.
         """
-    assert told(text) == ["`rows.py` — 120 — done; `batches.py` — 88", "After it the next one."]
+    assert told(text) == ["`rows.py` — lines: 120 — done; `batches.py` — lines: 88", "After it the next one."]
 
 
 def test_of_code_blocks_only_a_short_one_stays_that_a_line_leads_to() -> None:
@@ -142,6 +142,21 @@ def test_a_very_short_sentence_stands_with_the_next_and_alone_says_nothing() -> 
         "Not so. The slice drops the last row of the file."
     ]
     assert told("Found it!") == told("Yes.") == []
+
+
+def test_the_end_of_a_sentence_that_was_broken_off_stands_with_its_beginning() -> None:
+    assert told("There is `ROW_LIMIT` (ten by default!) - that's likely the issue.") == [
+        "There is `ROW_LIMIT` (ten by default!) - that's likely the issue."
+    ]
+    assert told("- - that's likely the issue of the rows") == ["that's likely the issue of the rows"]
+
+
+def test_what_only_may_be_so_stands_with_what_says_so() -> None:
+    listed = "\n- A row of an older export\n- A mistake of the reader"
+    assert told(f"Row 41 has no head. This could be:{listed}") == [
+        "Row 41 has no head. This could be: A row of an older export; A mistake of the reader"
+    ]
+    assert told(f"It might be:{listed}") == ["It might be: A row of an older export; A mistake of the reader"]
 
 
 def test_a_sentence_that_refers_to_the_one_before_stands_behind_it() -> None:
@@ -446,3 +461,28 @@ def test_a_lead_that_only_refers_back_does_not_stand_before_each_of_its_items() 
         - the lock is held
         """
     assert told(text) == ["the harbour map is shared between both pilots on the bridge; the lock is held"]
+
+
+def test_a_paragraph_that_points_back_stands_with_what_it_points_to() -> None:
+    text = "### `read_rows`\n\nIt is exported, but only the ledger uses it.\n\nRows always stay sorted by age.\n\n"
+    text += "This was not so before."
+    assert list(prose(text, led=True)) == [
+        "`read_rows`: It is exported, but only the ledger uses it.",
+        "Rows always stay sorted by age.",
+        "Rows always stay sorted by age. This was not so before.",
+    ]
+    assert list(prose("This was not so before, whatever the rows.", led=True)) == [
+        "This was not so before, whatever the rows."
+    ]
+    assert prose_worth("The cache was not so before, whatever the rows.") > prose_worth(
+        "This was not so before, whatever the rows."
+    )
+
+
+def test_praise_says_little() -> None:
+    for praise in (
+        "✅ Good - Consistent usage of the row type",
+        "Strengths: Rows are read once",
+        "Nice use of a set here",
+    ):
+        assert prose_worth(praise) < 1.0 < prose_worth("The export reads each of the rows twice")

@@ -15,13 +15,14 @@ from math import fsum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.outdated import outdated, says_again
 from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
+from ireneo.summaries.names import faded
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
-from ireneo.summaries.statements import faded
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.tell_work import I_ASKED
@@ -186,6 +187,20 @@ class LineOffer(Struct, frozen=True, kw_only=True):
     """Names that may stand at its end without a statement."""
 
 
+def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
+    """An offer without the user's words that `pinned` has, word for word, as a whole line."""
+    lines = {line.removeprefix("- ").partition(" · m_")[0].strip().rstrip(".!").lower() for line in pinned.splitlines()}
+
+    def is_pinned(statement: PricedLine) -> bool:
+        said = statement.line
+        answered = f'"{said.subject}"="{said.text}"'
+        return statement.section == "direction" and bool(
+            {said.text.strip().rstrip(".!").lower(), answered.lower()} & lines
+        )
+
+    return replace(offer, statements=tuple(each for each in offer.statements if not is_pinned(each)))
+
+
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 OF_USE = 0.6
@@ -237,9 +252,11 @@ class Allotter:
         self.end = max(end, 1)
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
-        self.candidates = _without_repeated_code(
-            _without_asked(
-                [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+        self.candidates = self._current(
+            _without_repeated_code(
+                _without_asked(
+                    [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+                )
             )
         )
         self.chosen: set[int] = set()
@@ -261,6 +278,16 @@ class Allotter:
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
         self._use = self._uses()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
+
+    def _current(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
+        """The candidates without what later ones outdate, or as it is told now."""
+        changed = outdated([statement for _, statement in candidates])
+        lines = {place: changed.get(place, statement.line) for place, (_, statement) in enumerate(candidates)}
+        return [
+            (number, statement if line is statement.line else self.statements.price(statement.section, line))
+            for place, (number, statement) in enumerate(candidates)
+            if (line := lines[place]) is not None
+        ]
 
     def _uses(self) -> list[float]:
         """Factor of each statement for how often its name is mentioned elsewhere."""
@@ -322,7 +349,7 @@ class Allotter:
 
         def worth(place: int) -> float | None:
             number, statement = self.candidates[place]
-            if statement.line.text in self._said:
+            if statement.line.text in self._said or self._is_said_again(statement):
                 return None
             if statement.is_beside and room - spent < self.room * BESIDE_SHARE:
                 return None
@@ -334,6 +361,10 @@ class Allotter:
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent
+
+    def _is_said_again(self, statement: PricedLine) -> bool:
+        """Whether a chosen statement says it already."""
+        return says_again(statement, (self.candidates[place][1] for place in self.chosen), self._rarity)
 
     def _silent(self) -> set[int]:
         """The offers from which nothing is chosen, though something could be."""

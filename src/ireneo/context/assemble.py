@@ -354,7 +354,7 @@ def _settled(
     """Fill the slots, and put the pins that no message and none of `notes` tells behind the system prompt."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
     pins = pin_block(items, said, options, target, notes)
-    shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements)
+    shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements, pins.text if pins else "")
     if pins is None:
         return composed(shown)
     system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]

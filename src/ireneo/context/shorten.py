@@ -80,7 +80,7 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     characters = max(int(len(text) * share), 0)
     end = int(characters * HEAD_SHARE)
     begin = len(text) - (characters - end)
-    head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
+    head, tail = _to_word(text[:end], text[end:]), _from_word(text[:begin], text[begin:]) if characters > end else ""
     head, tail = head if len(head) > SCRAP else "", tail if len(tail) > SCRAP else ""
     return Shortened(
         head=head,
@@ -89,6 +89,22 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
         opener=opener,
         fence=_open_fence(text[: len(text) - len(tail)]),
     )
+
+
+def _to_word(head: str, rest: str) -> str:
+    """The head of a text without the word that the cut went through."""
+    cut = _LAST_PIECE.search(head) if rest[:1].strip() else None
+    return (head[: cut.start()] if cut else head).rstrip()
+
+
+def _from_word(before: str, tail: str) -> str:
+    """The tail of a text without the rest of the word that the cut went through."""
+    cut = _FIRST_PIECE.match(tail) if before[-1:].strip() else None
+    return (tail[cut.end() :] if cut else tail).lstrip()
+
+
+_LAST_PIECE, _FIRST_PIECE = lazy_re(r"(?<=\s)\S{1,60}\Z"), lazy_re(r"\S{1,60}(?=\s)")
+"""Longer pieces without a blank are no words: they are cut anywhere."""
 
 
 def _joined(ends: Shortened, *between: str) -> str:

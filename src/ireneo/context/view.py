@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms
+from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms, without_pinned
 from ireneo.context.shorten import Fitted, fit, share, without_thinking
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Rulings
@@ -354,8 +354,13 @@ def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
     return sum(slot.fixed(count) for slot in slots)
 
 
-def fill_slots(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
-    """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names."""
+def fill_slots(
+    slots: Sequence[ViewSlot], room: int, statements: Statements, pinned_there: str = ""
+) -> list[ContextItem]:
+    """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names.
+
+    What the user said is not told again where the text `pinned_there` has it.
+    """
     count = statements.count
     fixed = fixed_cost(slots, count)
     said = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
@@ -389,7 +394,7 @@ def fill_slots(slots: Sequence[ViewSlot], room: int, statements: Statements) -> 
     whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
     for slot in slots:
         slot.whole = whole
-    offers = [slot.offer(statements, done) for slot in slots]
+    offers = [without_pinned(slot.offer(statements, done), pinned_there) for slot in slots]
     aim = room
     for _ in range(FILLS):
         allotter = Allotter(offers, max(aim - fixed, 0), statements, end=end, standing=standing)

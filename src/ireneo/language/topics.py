@@ -582,6 +582,8 @@ class Prose(Topic, frozen=True, kw_only=True):
     agreement: Row = ()  # Whole questions without their mark: they only ask whether it is right so
     refers: Row = ()  # At the beginning: it refers to the previous sentence
     nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
+    praise: Row = ()  # At the beginning: it only praises
+    unsure: Row = ()  # At the beginning: such a subject with what may be so of it
     numbered: Row = ()  # What choices are called before their numbers or letters
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
     because: Row = ()  # The same, and enough in a sentence about what will be done
@@ -591,6 +593,9 @@ class Prose(Topic, frozen=True, kw_only=True):
     changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
+    takes_back: Row = ()  # Anywhere: what was said before was wrong
+    finds: Row = ()  # Anywhere: it is known now what is the matter
+    takes_away: Row = ()  # At the beginning: something was removed
     passes: Row = ()  # Anywhere: the checks that were run pass
     passes_not: Row = ()  # Anywhere: not all of them do, or they don't yet
 

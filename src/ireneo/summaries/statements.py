@@ -20,10 +20,8 @@ from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Prose
 from ireneo.language.words import sentences
 from ireneo.log.calls import GUTTER, without_reminders
-from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import TAGS, ActionKind, Step, clip, states_of
-from ireneo.summaries.summary import Line, Mention
+from ireneo.summaries.steps import TAGS, clip
 
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
@@ -58,6 +56,10 @@ WHY = 1.3
 """Factor for a sentence that gives a reason."""
 
 
+UNNAMED = 0.7
+"""Factor for a sentence that neither says what it is about nor names anything."""
+
+
 class CodeStatement(Struct, frozen=True):
     """What lines of code say, with its worth."""
 
@@ -72,43 +74,59 @@ _HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\
 _ITEM = lazy_re(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<item>\S.*)$")
 _ROW = lazy_re(r"^\s*\|(?P<cells>.+)\|\s*$")
 _RULE = lazy_re(r"^[\s|:+=_*-]+$")
+_LINK = lazy_re(r"\[(?P<text>[^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*])")
 
 
 class _Outline:
     """Reads prose line by line, keeping the current lead-in, and short items until they fill a statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, led: bool = False) -> None:
+        self.led = led
+        """Whether a paragraph that points back stands with what it points to."""
         self.lead = ""
+        self.heading = ""
+        self.before = ""
+        """The last sentence under the heading."""
         self.items: list[str] = []
-        self.head = False
-        """The head of a table was read, and its rows follow."""
+        self.head: list[str] = []
+        """The head of a table that was read, and whose rows follow."""
 
     def read(self, line: str) -> Iterator[str]:
         """The statements that `line` completes."""
         said = _EMPHASIS.sub(r"\1", line).strip()
         if not said:
-            self.head = False
+            self.head = []
         elif _RULE.match(line):
             return
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.take()
-            self.lead = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
+            self.lead = self.heading = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
+            self.before = ""
         elif (row := _ROW.match(line)) is not None:
-            cells = [cell for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|") if (cell := each.strip())]
+            cells = [each.strip() for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|")]
             if self.head:
-                yield from self._add(" — ".join(cells))
-            self.head = True
+                yield from self._add(_row_said(cells, self.head))
+            self.head = self.head or cells
         elif (item := _ITEM.match(line)) is not None:
             yield from self._add(_EMPHASIS.sub(r"\1", item["item"]).strip())
         else:
             yield from self.take()
-            if said.endswith(":") and len(said) < LONGEST_LEAD:
-                *before, self.lead = sentences(said)
+            *before, last = sentences(said)
+            lead = _LINK.sub(r"\g<text>", last)
+            if said.endswith(":") and len(lead) < LONGEST_LEAD:
+                if before and _UNSURE.match(lead):
+                    # What "it could be" is about stands in the sentence before.
+                    lead = f"{before.pop()} {lead}"
+                self.lead = lead
                 yield from _whole(before)
             else:
                 self.lead = ""
-                yield from _whole(sentences(said.lstrip("> ")))
+                told = list(_whole(sentences(said.lstrip("> "))))
+                if told and self.led and _NAMELESS.match(told[0]):
+                    told[0] = self._with_its_matter(told[0])
+                self.before = told[-1] if told else self.before
+                yield from told
 
     def code(self, lines: Sequence[str]) -> Iterator[str]:
         """A short block of code with the line that leads to it."""
@@ -125,11 +143,19 @@ class _Outline:
             lead = self.lead.rstrip(" :.")
             # "Here's how it works" would stand before each of the items, and "This helps because" before what it means.
             short = len(lead.split()) <= BARE_LEAD
-            bare = not lead or (short and (_EMPTY.match(lead) or _NAMELESS.match(lead)))
+            empty = _EMPTY.match(lead) or (_NAMELESS.match(lead) and not _UNSURE.match(lead))
+            bare = not lead or (short and empty)
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
 
+    def _with_its_matter(self, said: str) -> str:
+        """A sentence that points back, behind the sentence before it or the heading above it."""
+        if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
+            return clip(f"{self.before} {said}", LONGEST)
+        return clip(f"{self.heading}: {said}", LONGEST) if self.heading else said
+
     def _add(self, item: str) -> Iterator[str]:
+        item = _BROKEN_OFF.sub("", item)
         long = len(item) > SHORT_ITEM
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
             yield from self.take()
@@ -139,21 +165,32 @@ class _Outline:
             self.items.append(item)
 
 
+def _row_said(cells: Sequence[str], head: Sequence[str]) -> str:
+    """A row of a table; figures and marks say nothing without the head of their column."""
+    names = head if len(head) == len(cells) and any(map(str.isalpha, cells[0])) else [""] * len(cells)
+    return " — ".join(
+        f"{name}: {cell}" if place and name and not any(map(str.isalpha, cell)) else cell
+        for place, (cell, name) in enumerate(zip(cells, names, strict=True))
+        if cell
+    )
+
+
 _LABELLED_TWICE = lazy_re(r"^(?P<label>[^\W\d][\w /-]{1,40}?)\s?[:—–-]\s+(?=(?P=label)\s?:)", re.IGNORECASE)
 """A label before a statement that begins with the same label."""
 
 
-def prose(text: str) -> Iterator[str]:
+def prose(text: str, *, led: bool = False) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
-    Of code blocks only short ones with a lead-in are kept. A label that leads to one that repeats it stands once.
+    Of code blocks only short ones with a lead-in are kept. A label that leads to one that repeats it stands once. With
+    `led`, a paragraph that points back stands behind the sentence before it or the heading above it.
     """
-    for statement in _statements_in(text):
+    for statement in _statements_in(text, led=led):
         yield _LABELLED_TWICE.sub("", statement)
 
 
-def _statements_in(text: str) -> Iterator[str]:
-    outline = _Outline()
+def _statements_in(text: str, *, led: bool) -> Iterator[str]:
+    outline = _Outline(led=led)
     block: list[str] | None = None
     held = ""
     for line in text.splitlines():
@@ -231,9 +268,11 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
     held = ""
     for piece in pieces:
         said = " ".join(piece.split())
+        if not held:
+            said = _BROKEN_OFF.sub("", said)
         if _EMPTY.match(said):
             continue
-        refers = bool(_REFERS.match(said)) and len(held) + len(said) < LONGEST
+        refers = bool(_REFERS.match(said) or _BROKEN_OFF.match(said)) and len(held) + len(said) < LONGEST
         if held and not refers and (len(held.split()) >= FEWEST_WORDS or is_intent(said)):
             yield clip(held, LONGEST)
             held = ""
@@ -242,6 +281,8 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
         yield clip(held, LONGEST)
 
 
+_BROKEN_OFF = lazy_re(r"^(?:[-–—,;]\s+)+")
+"""At the beginning of a piece that was taken for a sentence: it is the end of one."""
 _VALUE = lazy_re(
     r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
 )
@@ -294,6 +335,8 @@ _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE
 _NAMELESS = lazy_re(
     lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).nameless)}\b", re.IGNORECASE
 )
+_PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(topic(Prose).praise)}(?!\w)", re.IGNORECASE)
+_UNSURE = lazy_re(lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).unsure)}\b", re.IGNORECASE)
 _NUMBERED = lazy_re(lambda: rf"\b{either(topic(Prose).numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
 _AGREEMENT = lazy_re(lambda: rf"^{either(topic(Prose).agreement)}[?？]$", re.IGNORECASE)
 
@@ -336,6 +379,10 @@ def prose_worth(said: str) -> float:
         worth *= 0.5
     if intent:
         worth *= 0.4 if reason else 0.2
+    if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
+        worth *= UNNAMED
+    if _PRAISE.match(said):
+        worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)
 
@@ -704,96 +751,3 @@ def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
     """The lines that a later change did not remove."""
     gone = {line.strip() for line in removed}
     return [line for line in lines if line.strip() not in gone]
-
-
-WRITTEN: dict[ActionKind, float] = {
-    "read": 16.0,
-    "edit": 12.0,
-    "write": 14.0,
-    "plan": 20.0,
-    "run": 10.0,
-    "check": 10.0,
-    "save": 10.0,
-    "search": 5.0,
-    "fetch": 8.0,
-    "ask": 8.0,
-    "use": 8.0,
-}
-"""Weight of a name that the agent wrote in a call of this kind; 12 means one chance in six that it is written again.
-In logs of coding agents, one in six names written in an edit came again, one in four opened files, one in
-fourteen searched for, one in eighty that were only seen."""
-LEAST_WRITTEN = min(WRITTEN.values())
-SAID = 9.0
-"""A name in the agent's prose."""
-SEEN = 1.0
-"""A name in an output."""
-SEEN_JUST_NOW = 6.0
-"""Factor for a name in the newest output."""
-FADING = 0.27
-"""Names that the agent wrote fade with this negative power of their age: slowly."""
-SEEN_FADING = 0.65
-"""Names that were only seen fade faster."""
-AGAIN = 0.1
-"""Share of its weight that each further use adds."""
-MAX_NAMES = 250
-"""Most names of one block, the likeliest."""
-MAX_MERGED = 1_000
-"""Most names of a deeper one."""
-
-
-_OF_ANY_COMMAND = ("--", "/dev/")
-
-
-def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
-    """The names in a stretch of work, by how likely each is to be needed again."""
-    weights: dict[str, float] = {}
-    files: dict[str, str] = {}
-    states = {state for step in done if step.action.kind == "plan" for state in states_of(step)}
-
-    def add(text: str, weight: float) -> None:
-        for name in artifacts(text):
-            # Words such as MUST and TODO, and what any command may have.
-            if (name.isupper() and name.isalpha()) or name in states or name.startswith(_OF_ANY_COMMAND):
-                continue
-            weights[name] = _both(weights.get(name, 0.0), weight)
-
-    for step in done:
-        add("\n".join(strings(step.call.arguments)), WRITTEN[step.action.kind])
-        add(step.output, SEEN)
-        if step.action.kind in ("read", "edit", "write"):
-            lines = [*step.action.added.splitlines(), *seen_lines(step.output)]
-            files |= {name: step.action.subject for line in lines if (name := defined(line))}
-    for message in messages:
-        if message.role == "assistant" and message.draft.origin == "spoken":
-            add(message.text, SAID)
-    return _ranked(weights, files)[:MAX_NAMES]
-
-
-def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
-    """Merge the names of several records: more weight for repeated names, less for old ones."""
-    newest = max(line.position for line in lines)
-    weights: dict[str, float] = {}
-    files = {mention.name: mention.file for line in lines for mention in line.names if mention.file}
-    for line in lines:
-        share = math.pow(1.0 + newest - line.position, -FADING)
-        for mention in line.names:
-            weights[mention.name] = _both(weights.get(mention.name, 0.0), mention.weight * share)
-    return _ranked(weights, files)[:MAX_MERGED]
-
-
-def faded(weight: float, age: int) -> float:
-    """The weight of a name `age` messages after its last use."""
-    if weight >= LEAST_WRITTEN:
-        return weight * math.pow(1.0 + age, -FADING)
-    return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)
-
-
-def _both(one: float, other: float) -> float:
-    """The weight of a name with these two uses."""
-    return max(one, other) + AGAIN * min(one, other)
-
-
-def _ranked(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
-    """Mentions by weight, stable."""
-    ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return tuple(Mention(name, round(weight, 2), files.get(name, "")) for name, weight in ranked)

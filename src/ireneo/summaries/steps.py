@@ -110,6 +110,7 @@ def understand(call: Call) -> Action:
 
 def of_command(command: str) -> Action:
     """Derive the action of a shell command from the last of its steps that does something."""
+    command = _CONTINUED.sub(" ", command)
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
@@ -120,12 +121,20 @@ def of_command(command: str) -> Action:
         return Action(kind="edit", subject=target, added=command)
     if kind == "read" and (target := _last_path(command)):
         return Action(kind="read", subject=target)
-    return Action(kind=kind, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
+    ran = _FILTERS.sub("", _without_moving(command)).strip()
+    if len(ran) > COMMAND_CHARACTERS and (found := _ASSIGNED.match(ran)) and found.end() < len(ran):
+        # Of a long command the program says more than the values that it is given before its name.
+        ran = ran[found.end() :]
+    return Action(kind=kind, subject=_clip(ran, COMMAND_CHARACTERS), shell=True)
 
 
 _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+)
+_CONTINUED = lazy_re(r"\\\n")
+_ASSIGNED = lazy_re(
+    r"(?:[A-Za-z_]\w{0,80}=(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s;&|\"'$(`]{0,400})(?:\s*&&\s*|\s*;\s*|\s+))++"
 )
 _MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+|rm\s+-rf?\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")

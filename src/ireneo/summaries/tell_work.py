@@ -13,6 +13,7 @@ from ireneo.grounding.claims import neutralise
 from ireneo.log.calls import ran_by_user, without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, without_recalled
 from ireneo.patterns import lazy_re
+from ireneo.summaries.names import merged, named
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
     again,
@@ -35,8 +36,6 @@ from ireneo.summaries.statements import (
     asks,
     defined,
     errors,
-    merged,
-    named,
     prose,
     prose_worth,
     shown_output,
@@ -209,7 +208,7 @@ def _said(messages: Sequence[Message]) -> list[Line]:
     for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
-        for text in prose(message.text):
+        for text in prose(message.text, led=True):
             worth = prose_worth(text)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
@@ -292,7 +291,7 @@ def _reported(done: Sequence[Step]) -> Iterator[Line]:
     """What other agents reported."""
     for step in done:
         if step.action.kind == "use" and not step.failed and "prompt" in step.call.arguments:
-            for text in prose(without_harness(step.output)):
+            for text in prose(without_harness(step.output), led=True):
                 yield step.line(text, prose_worth(text) * REPORTED)
 
 
@@ -394,7 +393,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     elif failed:
         text = f"BLOCKED{failed}"
     elif last.role == "assistant" and not last.draft.calls:
-        text = "COMPLETE" if not done else f"COMPLETE — {_closing(done)}"
+        text = f"COMPLETE{_closing(done)}"
     else:
         text = "PARTIAL — the turn ended without an answer."
     return Line(
@@ -407,9 +406,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
 
 def _closing(done: Sequence[Step]) -> str:
     check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    if check is None or check.failed:
-        return "(not verified)"
-    return f"{clip(check.action.subject, 80)} passed"
+    return "" if check is None or check.failed else f" — {clip(check.action.subject, 80)} passed"
 
 
 # Deeper summaries: the lines of those under them, each once, and the last one about each subject.
@@ -569,7 +566,7 @@ def _got_over(children: Sequence[Summary]) -> list[Line]:
 def _last_status(children: Sequence[Summary]) -> list[Line]:
     """The last status; where the last stretch only talked, by what was run before it."""
     told = _gather(children[-1:], "status")
-    if not told or told[0].text != "COMPLETE":
+    if not told or told[0].text != "COMPLETE" or children[-1].calls:
         return told
     done = [
         line for line in _gather(children, "operations") if {"check", "run", "save"} & {verb for verb, _ in line.verbs}
@@ -581,7 +578,7 @@ def _last_status(children: Sequence[Summary]) -> list[Line]:
     elif checks and not checks[-1].failed:
         text = f"COMPLETE — {clip(checks[-1].subject, 80)} passed"
     else:
-        text = "COMPLETE — (not verified)"
+        text = "COMPLETE"
     return [replace(told[0], text=text)]
 
 
