@@ -30,6 +30,8 @@ from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE, SHOW_TALK, TABL
 
 STEMS = 8_192
 """Size of the cache of word stems."""
+TEXTS = 2_048
+"""How many texts are kept with what they are about: more than a stretch and its open threads have."""
 _BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "wound"})
 """Kinds whose other party is the listener of whoever says so of themselves."""
 AROUND = 60
@@ -164,8 +166,9 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_PLAIN_WORD.findall(text.lower()))
 
 
+@lru_cache(maxsize=TEXTS)
 def about(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text."""
+    """Return the stems of the content words of a text; kept, since each open thread is compared with the same texts."""
     return frozenset(_stem(word) for word in _said(text) if len(word) > 1 and word not in _empty())
 
 
@@ -516,8 +519,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
     said = about(text)
     of_these = [each for each in earlier if not said.isdisjoint(each.about)] if rare else []
     if of_these:
-        _, closes, _ = _lines()
-        value = closes.value(features(text))
+        value = _closing(text)
         out += [each for each in of_these if _closes(sentence, each, value, rare)]
     return [each for each in out if not _tells_again(sentence.voiced.text, each.thread.text)] if out else out
 
@@ -544,6 +546,13 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
     return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
 
 
+@lru_cache(maxsize=TEXTS)
+def _closing(text: str) -> float:
+    """How much the words of a sentence are those of what closes a thread; kept like `about`."""
+    _, closes, _ = _lines()
+    return closes.value(features(text))
+
+
 def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[str, float]) -> bool:
     """Whether a sentence speaks of the very things of a thread, as what closes one does, which has this value."""
     text, voiced, things = sentence.text, sentence.voiced, each.about - each.people
@@ -556,10 +565,11 @@ def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[s
     if own and each.thread.kind == "debt" and not _named(voiced.speaker).isdisjoint(each.whom):
         # The creditor pays for something else.
         return False
-    place = next(word.start() for word in _SAID_WORD.finditer(text) if about(word[0]) & here)
     told = sum(rare.get(stem, 0.0) for stem in here)
     around = sum(rare.get(stem, 0.0) for stem in things & about(voiced.text))
-    return SENTENCE * told + MESSAGE * around + CLOSING * value >= CLOSES and not _undone(text, place)
+    if SENTENCE * told + MESSAGE * around + CLOSING * value < CLOSES:
+        return False
+    return not _undone(text, next(word.start() for word in _SAID_WORD.finditer(text) if about(word[0]) & here))
 
 
 def _undone(text: str, place: int) -> bool:
