@@ -196,6 +196,17 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
             ["docker push local/a"],
         ),
         ("Don't touch .ci/flow.yml, it is rendered by `make flow`", [], ["make flow"]),
+        (
+            "NEVER force push on main again. `git push --force` there lost two commits",
+            ["git push -f origin main"],
+            ["git push --force origin fix/typo"],
+        ),
+        ("git stash lost my test files. commit instead", ["git stash push -u"], ["git stash list", "git stash pop"]),
+        (
+            "Use pnpm install. npm install breaks the links. docs/site is still on npm, there it's ok",
+            ["npm i left-pad"],
+            ["pnpm install", "cd docs/site && npm install"],
+        ),
         ("ssh build01 hangs", ["ssh ann@build01 uptime"], ["ssh ann@build02 uptime"]),
     ],
 )
@@ -255,6 +266,8 @@ def test_a_text_without_a_command_is_no_trap(text: str) -> None:
         ("Run `make db` before `make it`", False),
         ("git push failed yesterday", False),
         ("My brother broke his leg; call him", False),
+        ("no code, just explain what is used", False),
+        ("We had words over port 80 and it broke the ice; go on", False),
         ("make sure the door is locked", False),
         ("Does npm install break the lockfile? Use pnpm?", False),
     ],
@@ -347,14 +360,16 @@ async def test_what_an_earlier_file_remembers_is_told(tmp_path: Path) -> None:
 
 
 @waited
-async def test_what_a_rewind_undid_warns_of_nothing(tmp_path: Path) -> None:
+async def test_what_a_rewind_undid_warns_of_nothing_and_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with ireneo.open(path, durability="normal") as memory:
         session = await memory.session("talk", project="cli")
         here = (await session.append(["Good morning."])).ids[-1]
         there = (await session.append([TEXT])).ids[-1]
-        await memory.remember(TEXT, kind="failure", project="cli", session="talk", messages=[there])
+        made = await memory.remember(TEXT, kind="failure", project="cli", session="talk", messages=[there])
         for undone in (False, True, False):
             await session.rewind(here if undone else there)
             said = await memory.check(*CALL, project="cli")
             assert (said is None) == undone
+            assert (not await memory.get([made.record.id])) == undone
+            assert await memory.get([made.record.id], undone=True)

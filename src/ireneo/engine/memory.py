@@ -66,7 +66,7 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, place_all, place_unplaced, project_asked, stated_project
+from ireneo.engine.scope import RecallQuery, memories_named, place_all, place_unplaced, project_asked, stated_project
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session, session_at
@@ -557,9 +557,12 @@ class Memory:
         """
         return await delete(self._resources, self.space, ids, source=source, preview=preview, origin=origin)
 
-    async def get(self, ids: Sequence[str]) -> Sequence[Record]:
-        """Return the memories whose ids begin with one of `ids`, in that order; unknown ones are skipped."""
-        return await self._store.read(lambda tx: tx.memories.get(self.space, ids))
+    async def get(self, ids: Sequence[str], *, undone: bool = False) -> Sequence[Record]:
+        """Return the memories whose ids begin with one of `ids`, in that order; unknown ones are skipped.
+
+        What a rewind left behind counts as unknown, unless `undone` is true.
+        """
+        return await self._store.read(memories_named, self.space, ids, undone=undone)
 
     async def history(
         self,

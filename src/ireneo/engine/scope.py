@@ -135,6 +135,11 @@ def per_project(tx: Transaction, space: str, record: Record, word: MemoryDraft) 
     return [replace(word, project=project) for project in sorted(projects)]
 
 
+def memories_named(tx: Transaction, space: str, ids: Sequence[str], *, undone: bool) -> list[Record]:
+    """The memories whose ids begin with one of `ids`; those of undone messages only with `undone`."""
+    return Scope(tx, space, ScopeLimits(undone=undone)).visible(tx.memories.get(space, ids))
+
+
 class Scope:
     """What may be seen of a space within one transaction."""
 

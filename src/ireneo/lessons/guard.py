@@ -373,6 +373,9 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
 
 def _is_called(trap: Trap, piece: _Piece) -> bool:
     """Whether a program is the trap's; what somebody told may have its subcommand among other words."""
+    if trap.remembered and trap.command == "git stash" and not _STASHES.issuperset(piece.names[0].split()):
+        # What somebody calls a stash is none that is listed or taken back.
+        return False
     if any(_begins(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
@@ -381,6 +384,9 @@ def _is_called(trap: Trap, piece: _Piece) -> bool:
         return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
+
+
+_STASHES = frozenset(("git", "stash", "push", "save"))
 
 
 def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:

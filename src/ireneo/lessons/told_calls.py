@@ -41,9 +41,12 @@ _EVERYDAY = frozenset(
     "code open set source time date test file top host type which help history read local patch split convert install "
     "strip script parallel clear reset black factor tidy command join wait air node dot fish dash more less watchman "
     "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import exec just "
-    "task make invoke ant doit poe".split()
+    "task make invoke ant doit poe port screen pod pants snap gem fly console coverage flux cast stack lake "
+    "next expo".split()
 )
 """Programs that are words of every text."""
+_ALSO_WORDS = frozenset("just task invoke ant doit".split())
+"""Runners of tasks that are such words."""
 _OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
 """Programs whose subcommands mostly name what they are about."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
@@ -60,7 +63,7 @@ _AHEAD_OF = lazy_re(
     re.I,
 )
 _RUN = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:{row_of('runs')})\s", re.I)
-_THROUGH = lazy_re(lambda: rf"^(?:{row_of('through')})$", re.I)
+_THROUGH = lazy_re(lambda: rf"^(?:{row_of('through')}|{row_of('runs')})$", re.I)
 
 
 class ToldCall(Struct, frozen=True, kw_only=True):
@@ -89,16 +92,22 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
         if about is not None and about.command:
             return at, about
     ways: tuple[Callable[[str], ToldCall | None], ...] = (
-        # "`make db` first" tells the way out, unless nothing else is told.
-        lambda clause: None if INSTEAD.search(clause) and not goes_wrong(clause) else _called(clause, changes),
+        # "`make db` first" and "use pnpm install" tell the way out, unless nothing else is told.
+        lambda clause: None if _helps(clause) else _called(clause, changes),
         lambda clause: _in_words(clause) if goes_wrong(clause) else None,
-        lambda clause: _called(clause, changes),
+        lambda clause: None if goes_well(clause) else _called(clause, changes),
         lambda clause: _of_opening(clause, changes, sure=False),
+        lambda clause: None if goes_well(clause) or ACTS.search(clause) else of_naming(clause),
         _ordered,
-        lambda clause: _of_deed(clause) or of_naming(clause),
+        lambda clause: _of_deed(clause) or of_naming(clause) or _called(clause, changes),
     )
     found = ((at, way(clause)) for way in ways for at, clause in enumerate(clauses))
     return next(((at, about) for at, about in found if about is not None), (0, None))
+
+
+def _helps(clause: str) -> bool:
+    ordered = INSTEAD.search(clause) or ACTS.search(clause)
+    return goes_well(clause) or (bool(ordered) and not goes_wrong(clause))
 
 
 def _called(clause: str, changes: bool) -> ToldCall | None:
@@ -149,7 +158,9 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
     words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), said))[:MOST_WORDS]
     if not words:
         return None
-    acts = len(said) > 1 and bool(SCRIPT.fullmatch(words[0])) and bool(CHANGES.fullmatch(said[1]))
+    acts = (
+        len(said) > 1 and bool(SCRIPT.fullmatch(words[0])) and bool(CHANGES.fullmatch(said[1]) or _RUN.search(clause))
+    )
     if changes and not acts and (about := _of_path(words[0])) is not None:
         return about
     known, program = programs(), words[0]
@@ -206,9 +217,11 @@ def of_naming(clause: str) -> ToldCall | None:
         program = program_name(word[:1].lower() + word[1:]) if word else ""
         rest = words[at + 1 : at + MOST_WORDS]
         behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), rest))
-        flags, several = _flags_of(words, [program, *behind]), known.has_subcommands(program)
+        flags = _flags_of(words, [program, *behind])
+        several = known.has_subcommands(program) and program not in _EVERYDAY
+        several |= program in known.tasks and program not in _ALSO_WORDS
         plainly = word[:1] == program[:1] or word[:1] in "./"
-        if plainly and behind and (several or program in known.tasks):
+        if plainly and behind and several:
             if behind[0].startswith("-") or topic(Words).articles.intersection(behind[:1]):
                 continue
             about = call_of_command(" ".join(_command_of([program, *behind], several=True)))
@@ -217,7 +230,7 @@ def of_naming(clause: str) -> ToldCall | None:
         before = words[max(0, at - 2) : at]
         through = any(each in topic(Words).articles for each in before) or any(map(_THROUGH.search, before[-1:]))
         shown = through or bool(flags) or not plainly
-        if ((alone and shown) or (flags and several)) and _is_told_of(program):
+        if ((alone and shown) or (flags and known.has_subcommands(program))) and _is_told_of(program):
             return ToldCall(command=program, words=flags)
     return None
 
@@ -232,6 +245,9 @@ def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
     plain = [each for each in words if not each.startswith("-")]
     if not several:
         return plain[:1]
+    if any(each.startswith("-") for each in words[:3]):
+        # What stands behind a flag may go on with the sentence.
+        return plain[:2]
     of_three = len(name_of(plain[:3]).name.split()) > 2 and program_name(plain[0]) not in programs().tasks
     return plain[: 3 if of_three else 2]
 
@@ -295,6 +311,9 @@ def call_of_command(text: str) -> ToldCall | None:
     path = next((each for each in rest if "/" in each and not each.startswith("-")), "")
     words: list[str] = []
     for each in rest:
+        if each == "auto" and words and words[-1].startswith("-"):
+            # As many workers as there are processors, or another number.
+            continue
         if words and words[-1].startswith("-") and " " not in words[-1] and not each.startswith("-") and each != path:
             words[-1] = f"{words[-1]} {each}"
         elif each != path:
@@ -308,4 +327,6 @@ def as_place(path: str) -> str:
 
 
 def _of_path(text: str) -> ToldCall | None:
-    return ToldCall(path=as_place(text.removeprefix("./"))) if PATH.fullmatch(text) else None
+    return (
+        ToldCall(path=as_place(text.removeprefix("./"))) if PATH.fullmatch(text) and len(text.strip("./")) > 1 else None
+    )

@@ -237,7 +237,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         told = read is None or " " in each or is_program(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
-    fine = (word for clause in others if FINE.search(clause) for word in clause.split())
+    fine = (word.strip("(),") for clause in others if FINE.search(clause) for word in clause.split())
     ways += [as_place(each) for each in fine if "/" in each and PLAIN.fullmatch(each)]
     ways += [each[0][1:-1] for each in BRACKETS.finditer(way) if (read := call_of_command(each[0][1:-1])) and read.path]
     for clause in others:

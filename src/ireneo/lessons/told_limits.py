@@ -8,7 +8,19 @@ from itertools import islice
 
 from ireneo.lessons.limits import BRANCH, ENVIRONMENT, ENVIRONMENTS, HOST, OBJECT, PLACE, ROOT, TOGETHER, WHOLE
 from ireneo.lessons.told_calls import ToldCall, call_of_command
-from ireneo.lessons.told_words import ENDS, EVERYTHING, FAILS, HOSTNAME, MARKED, PATH, TRAILING, goes_well, row_of
+from ireneo.lessons.told_words import (
+    BANS,
+    ENDS,
+    EVERYTHING,
+    FAILS,
+    HOSTNAME,
+    MARKED,
+    PATH,
+    TRAILING,
+    goes_well,
+    goes_wrong,
+    row_of,
+)
 from ireneo.patterns import lazy_re
 
 _BESIDE = lazy_re(lambda: rf"\((?:e\.g\. )?`?((?=[^()\s]*/)(?:{PATH.pattern}))`?\)")
@@ -31,7 +43,7 @@ _WHERE = lazy_re(
 )
 _ON_HOST = lazy_re(
     lambda: (
-        r"(?<![\w-])(?:(?<!over )(?<!via )ssh(?: to| into)?\s+|"
+        r"(?<![\w-])(?:(?<!over )(?<!via )ssh(?: to| into)?\s+(?:[\w.-]+@)?|"
         rf"(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+|(?=[a-z][\w.]*-?\d)))`?([\w.-]*\w)"
     ),
     re.I,
@@ -49,27 +61,10 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
     """Where a failure holds, by what its clause says before it says what goes wrong."""
     wrong = FAILS.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
-    replaced = _OLD.search(told) is not None
-    old = (clause for clause in others if replaced and _OLD.search(clause) and not goes_well(clause))
-    named = [told] if replaced and not about.path else []
-    words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
-    yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
-    if not about.path:
-        beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
-        yield from (f"{PLACE}{found[1]}" for found in beside if found)
-    branch = _ON_BRANCH.search(told) if about.command.startswith("git ") else None
-    if branch:
-        yield f"{BRANCH}{branch[1]}"
-    for each in _WHERE.finditer(told):
-        if each["environment"]:
-            yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
-        elif not (about.path or branch):
-            yield f"{PLACE}{each['place']}"
-    folder = _IN_FOLDER.search(told)
-    within = (
-        word for each in (told, *others) for word in each.split() if folder and _is_within(word, folder[1].rstrip("/"))
-    )
-    yield from (f"{PLACE}{each}" for each in islice(within, 1))
+    if not goes_wrong(failing):
+        # "… with several workers deadlock. It was `pytest -n auto`."
+        told = " ".join((*others[:at], told))
+    yield from _places(told, failing, others, at, about)
     if about.on:
         yield f"{OBJECT}{about.on}"
     if _TOGETHER.search(told):
@@ -86,6 +81,31 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         yield from (f"{HOST}{each}" for each in hosts[:1])
     if program in _COPIES and (bucket := _ON_NAME.search(told)):
         yield f"{OBJECT}{bucket[1]}"
+
+
+def _places(told: str, failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
+    """The places, environments and branches for which a failure holds."""
+    replaced = _OLD.search(told) is not None
+    old = (clause for clause in others if replaced and _OLD.search(clause) and not goes_well(clause))
+    named = [told] if replaced and not about.path else []
+    words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
+    yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
+    if not about.path:
+        beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
+        yield from (f"{PLACE}{found[1]}" for found in beside if found)
+    forbidden = " ".join(each for each in others[:at] if BANS.search(each))
+    branch = _ON_BRANCH.search(f"{forbidden} {told}") if about.command.startswith("git ") else None
+    if branch:
+        yield f"{BRANCH}{branch[1]}"
+    for each in _WHERE.finditer(told):
+        if each["environment"]:
+            yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
+        elif not (about.path or branch):
+            yield f"{PLACE}{each['place']}"
+    if folder := _IN_FOLDER.search(told):
+        name = folder[1].rstrip("/")
+        within = (word for each in (told, *others) for word in each.split() if _is_within(word, name))
+        yield from (f"{PLACE}{each}" for each in islice(within, 1))
 
 
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
