@@ -274,3 +274,12 @@ def test_the_words_of_a_pin_are_not_told_again_in_a_block() -> None:
     left = without_pinned(offer(ruled, answered, found(ROW)), pins)
     assert [each.line.text for each in left.statements] == [ROW]
     assert len(without_pinned(offer(ruled, found(ROW)), "- Never drop a row of the night.").statements) == 2
+
+
+def test_what_was_told_of_a_file_that_was_removed_later_is_not_told() -> None:
+    code: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/moon.py", position=10))
+    removed: Said = ("operations", Line(text="I ran `rm moon.py ebb.py`", weight=1.8, position=20))
+    assert outdated(told(code, removed)) == {0: None}
+    other: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/row.py", position=10))
+    again: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/moon.py", position=30))
+    assert not outdated(told(other, again, removed))

@@ -37,8 +37,9 @@ def told(answer: str, offer: str = OFFER) -> str:
 )
 def test_a_number_is_told_with_what_it_stands_for(answer: str) -> None:
     blocks = told(answer)
-    # What binds stands once, as a pin.
-    assert (f"- The user: “{answer}”" in blocks) != (f"\n- {answer}" in blocks)
+    # What binds stands once, as a pin, and a mere number isn't told beside what it stands for.
+    told_once = (f"- The user: “{answer}”" in blocks) != (f"\n- {answer}" in blocks)
+    assert told_once != (answer.rstrip(".") == "2")
     asked = "I asked: “Which of them do you want?” "
     assert f"- {asked}The user chose 2: A file a month: old months can be put away\n" in blocks
 
@@ -89,7 +90,7 @@ def test_other_numbers_choose_nothing(answer: str) -> None:
 
 def test_without_a_list_a_number_is_only_what_was_said() -> None:
     blocks = told("2", "There are several ways to keep the ledger. Shall I look at how others do it?")
-    assert "- The user: “2”" in blocks
+    assert "- Asked “Shall I look at how others do it?”, the user said: “2”" in blocks
     assert "The user chose" not in blocks
 
 

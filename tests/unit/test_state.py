@@ -35,7 +35,7 @@ def planned(*tasks: tuple[str, str]) -> list[Draft]:
 def test_the_branch_and_the_last_commit_are_told_as_version_control_said_them() -> None:
     assert shown(run("git checkout -b rows", "Switched to a new branch 'rows'")) == ["On branch rows."]
     assert shown(run("git status", "On branch main\nnothing to commit")) == ["On branch main."]
-    assert shown(COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+    assert shown(COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row"]
     log = "4f2a91c Keep every row\n9bb01d2 Begin"
     assert shown(run("git log --oneline -2", log)) == [
         "The newest commits that `git log` showed: 4f2a91c Keep every row; 9bb01d2 Begin"
@@ -46,7 +46,6 @@ def test_the_newest_of_each_stands() -> None:
     later = run("git commit -m 'Read once'", "[main 77aa001] Read once")
     assert shown(run("git status", "On branch old"), COMMITTED, later) == [
         "Last commit 77aa001 on main: Read once",
-        "On branch main.",
     ]
 
 
@@ -85,7 +84,7 @@ def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> No
     assert shown(changing("src/a.py"), run("rm src/a.py", "")) == []
     assert shown(run("rm -rf old", ""), changing("/tmp/try/a.py")) == []
     elsewhere = run("cd /tmp/try && git init && git commit -m initial", "[master 83cc426] initial")
-    assert shown(COMMITTED, elsewhere) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+    assert shown(COMMITTED, elsewhere) == ["Last commit 4f2a91c on rows: Keep every row"]
 
 
 def test_a_change_or_a_commit_that_was_refused_is_not_told_as_done() -> None:
@@ -150,7 +149,6 @@ def test_of_several_stretches_the_newest_of_each_stands_wherever_it_is_told() ->
     parts = [line for cut in (messages[:4], messages[4:]) for line in state_lines(steps(cut))]
     assert [line.text for line in shown_state(parts)] == [
         "Last commit 4f2a91c on rows: Keep every row",
-        "On branch rows.",
         "Changed, and no commit seen since: src/c.py.",
         "Tasks in progress: New.",
     ]
@@ -199,8 +197,8 @@ def test_a_stash_that_was_kept_and_commits_that_are_not_shared_are_told() -> Non
 
 def test_a_log_from_before_the_last_commit_and_a_check_that_could_not_be_run_are_out_of_date() -> None:
     log = run("git log --oneline -2", "9bb01d2 Begin\n1f2e3d4 Set up")
-    assert shown(log, COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
-    assert len(shown(COMMITTED, log)) == 3
+    assert shown(log, COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row"]
+    assert len(shown(COMMITTED, log)) == 2
     missing = run("pytest tests/test_rows.py", "ModuleNotFoundError: No module named 'rows'", failed=True)
     assert shown(missing, run("make test", "12 passed in 0.3s")) == ["`make test` passed (12 passed in 0.3s)."]
     wrong = run("make fmt && make test", "E   assert 41 == 42", failed=True)
@@ -236,7 +234,7 @@ def test_what_another_repository_shows_is_not_told_of_this_one() -> None:
 
 def test_a_commit_that_a_script_made_in_a_repository_of_its_own_is_not_told() -> None:
     made = run("./try_out.sh", "[main (root-commit) c0ffee1] Initial\nSaved working directory and index state WIP")
-    assert shown(COMMITTED, made) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+    assert shown(COMMITTED, made) == ["Last commit 4f2a91c on rows: Keep every row"]
 
 
 def test_a_failed_test_is_over_once_all_tests_passed_whatever_command_ran_them() -> None:
@@ -262,3 +260,12 @@ def test_a_check_that_failed_is_told_with_the_later_words_that_all_passes() -> N
     for words in ("Not all tests pass.", "All tests pass but one.", "The tests should pass.", "Done with the tries."):
         assert "later I said" not in after(words, tried)
     assert "later I said" not in after("Both tries pass now.")
+
+
+def test_a_branch_that_the_last_commit_names_is_not_told_again() -> None:
+    there = run("git checkout -b rows", "Switched to a new branch 'rows'")
+    assert shown(there, COMMITTED, run("git status", "On branch rows")) == [
+        "Last commit 4f2a91c on rows: Keep every row"
+    ]
+    moved = run("git checkout main", "Switched to branch 'main'")
+    assert shown(there, COMMITTED, moved)[-1] == "On branch main."

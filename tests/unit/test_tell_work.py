@@ -175,3 +175,23 @@ def test_what_the_user_says_again_and_again_is_told_once_with_how_often() -> Non
     assert "“ok, go on with module 1” (" in batch
     assert " times alike)" in batch
     assert batch.count("I looked at module") >= 4
+
+
+def test_calls_that_say_nothing_and_plans_that_were_refused_are_not_told() -> None:
+    plan = step("", "ExitPlanMode", {"plan": "Read rows."}, "The user doesn't want to proceed.", failed=True)
+    for silent in (run('echo "Rows are read"', "Rows are read"), step("", "TaskUpdate", {"taskId": "2"}, "Updated 2")):
+        assert not any("→" in line for line in told(silent))
+    assert not any("refused" in line for line in told(plan))
+
+
+def test_a_short_answer_is_told_with_its_question() -> None:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Look at how the ledger keeps its rows."}]
+    for number in range(30):
+        question = f"Row {number} of the ledger is kept twice. " * 8 + f"Do you want me to drop copy {number}?"
+        messages += [
+            {"role": "assistant", "content": question},
+            {"role": "user", "content": "yes" * (number % 2) or "no"},
+        ]
+    blocks = "\n".join(row.text for row in compact(messages, 1_200).view if row.what == "summary")
+    assert "- Asked “Do you want me to drop copy 1?”, the user said: “yes”" in blocks
+    assert "- The user: “yes”" not in blocks

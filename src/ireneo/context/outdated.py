@@ -13,7 +13,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Explaining, Prose
 from ireneo.patterns import lazy_re
-from ireneo.summaries.summary import Line, SectionName
+from ireneo.summaries.summary import ABOUT, Line, SectionName
 from ireneo.summaries.tell_code import REMOVED
 
 OWN: frozenset[SectionName] = frozenset({"strategy", "discoveries"})
@@ -66,7 +66,7 @@ def outdated(told: Sequence[ToldLine]) -> dict[int, Line | None]:
     own = [place for place, each in enumerate(told) if _is_own(each)]
     out.update(_guesses(told, own))
     out.update(_taken_back(told, own))
-    out.update((place, None) for place in _put_back(told, own))
+    out.update((place, None) for place in (*_put_back(told, own), *_of_removed_files(told)))
     return out
 
 
@@ -111,6 +111,23 @@ def _put_back(told: Sequence[ToldLine], own: Collection[int]) -> Iterator[int]:
             again = frozenset[str]().union(*(new for at, new in added if at > each.line.position))
             if names and names <= again:
                 yield place
+
+
+def _of_removed_files(told: Sequence[ToldLine]) -> Iterator[int]:
+    """What was told of files that were removed later."""
+    gone: dict[str, int] = {}
+    for each in told:
+        found = _REMOVES.match(each.line.text) if each.section == "operations" else None
+        for path in found["paths"].split() if found else ():
+            gone[path] = each.line.position
+    if gone:
+        for place, each in enumerate(told):
+            about = each.line.subject if each.section in ABOUT else ""
+            if any(at > each.line.position and about.endswith(path) for path, at in gone.items()):
+                yield place
+
+
+_REMOVES = lazy_re(r"I ran `(?:git )?rm (?:-\S+ )*(?P<paths>[^`&|;*]+)`")
 
 
 def says_again(one: ToldLine, others: Iterable[ToldLine], rarity: Mapping[str, float]) -> bool:

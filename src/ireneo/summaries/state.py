@@ -44,6 +44,8 @@ UNCOMMITTED = 4.0
 MOST_LISTED = 24
 MOST_TASKS = 24
 MOST_READ = 3
+SEEN_LAST = 1.0
+"""Weight of the files that were read last: readers mark it as of no use."""
 MOST_LOGGED = 3
 """Most commits of a log that are told."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
@@ -146,6 +148,11 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     ]
 
 
+def _names_branch(commit: Line, branch: Line) -> bool:
+    """Whether the last commit says already which branch this is."""
+    return f" on {branch.text.removeprefix('On branch ').rstrip('.')}: " in commit.text
+
+
 def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
     """The state as it is shown: changed files in one line, and the last checks only.
 
@@ -165,6 +172,8 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         and not line.subject.startswith((CHANGED, CHECK, READ, PASSES))
         and line.position not in shown_there
     ]
+    commit = next((line for line in kept if line.subject == COMMIT), None)
+    kept = [line for line in kept if line.subject != BRANCH or commit is None or not _names_branch(commit, line)]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
@@ -302,7 +311,7 @@ def _state_of_step(step: Step) -> Iterator[Line]:
     elif action.kind == "plan":
         yield from _tasks(step)
     elif action.kind == "read" and not step.failed:
-        yield step.line(action.subject, LESS + 1, subject=f"{READ}{action.subject}")
+        yield step.line(action.subject, SEEN_LAST, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not step.failed):
             came = _came(step, step.answered)

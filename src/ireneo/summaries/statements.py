@@ -39,6 +39,8 @@ FURTHER = 0.35
 RULES = 0.8
 """What a condition together with its consequence is worth more."""
 LONGEST_LEAD = 160
+LONGEST_TOPIC = 60
+"""Most characters of a heading that stands before what it is about."""
 WIDTH = 60
 """A longer line of prose without an end of sentence continues in the next one."""
 FEWEST_WORDS = 4
@@ -83,9 +85,11 @@ class _Outline:
 
     def __init__(self, *, led: bool = False) -> None:
         self.led = led
-        """Whether a paragraph that points back stands with what it points to."""
+        """Whether what points back stands with what it points to, and what has a mere label with what that is of."""
         self.lead = ""
         self.heading = ""
+        self.topic = ""
+        """The last heading that is no mere label, such as "Pros"."""
         self.before = ""
         """The last sentence under the heading."""
         self.items: list[str] = []
@@ -101,7 +105,9 @@ class _Outline:
             return
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.take()
-            self.lead = self.heading = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
+            title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
+            self.lead = self.heading = self._of_its_topic(title)
+            self.topic = self.topic if _LABEL.match(title) else title
             self.before = ""
         elif (row := _ROW.match(line)) is not None:
             cells = [each.strip() for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|")]
@@ -109,7 +115,7 @@ class _Outline:
                 yield from self._add(_row_said(cells, self.head))
             self.head = self.head or cells
         elif (item := _ITEM.match(line)) is not None:
-            yield from self._add(_EMPHASIS.sub(r"\1", item["item"]).strip())
+            yield from self._add(self._of_its_topic(_EMPHASIS.sub(r"\1", item["item"]).strip()))
         else:
             yield from self.take()
             *before, last = sentences(said)
@@ -118,13 +124,15 @@ class _Outline:
                 if before and _UNSURE.match(lead):
                     # What "it could be" is about stands in the sentence before.
                     lead = f"{before.pop()} {lead}"
-                self.lead = lead
+                self.lead = self._of_its_topic(lead)
                 yield from _whole(before)
             else:
                 self.lead = ""
                 told = list(_whole(sentences(said.lstrip("> "))))
                 if told and self.led and _NAMELESS.match(told[0]):
                     told[0] = self._with_its_matter(told[0])
+                elif told:
+                    told[0] = self._of_its_topic(told[0])
                 self.before = told[-1] if told else self.before
                 yield from told
 
@@ -148,6 +156,17 @@ class _Outline:
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
 
+    def _leads_on(self) -> bool:
+        """Whether each long item of a list is told behind the line that leads to the list."""
+        lead = self.lead.rstrip(" :.")
+        return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_EMPTY.match(lead) or _NAMELESS.match(lead))
+
+    def _of_its_topic(self, said: str) -> str:
+        """What has a mere label, such as "Pros: it is short", behind the heading that says of what."""
+        if not (self.led and self.topic and _LABEL.match(said)) or said.startswith(self.topic):
+            return said
+        return clip(f"{clip(self.topic, LONGEST_TOPIC)} — {said}", LONGEST)
+
     def _with_its_matter(self, said: str) -> str:
         """A sentence that points back, behind the sentence before it or the heading above it."""
         if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
@@ -160,7 +179,8 @@ class _Outline:
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
             yield from self.take()
         if long:
-            yield from _whole(sentences(item))
+            lead = f"{self.lead.rstrip(' :.')}: " if self._leads_on() and len(self.lead) + len(item) < LONGEST else ""
+            yield from _whole(sentences(f"{lead}{item}"))
         else:
             self.items.append(item)
 
@@ -231,7 +251,7 @@ def document(lines: Iterable[str], fresh: Container[str] | None = None) -> Itera
 
 
 def _sentences_of(lines: Sequence[str]) -> Iterator[CodeStatement]:
-    for text in prose("\n".join(lines)):
+    for text in prose("\n".join(lines), led=True):
         yield CodeStatement(text, prose_worth(text))
 
 
@@ -336,6 +356,8 @@ _NAMELESS = lazy_re(
     lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).nameless)}\b", re.IGNORECASE
 )
 _PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(topic(Prose).praise)}(?!\w)", re.IGNORECASE)
+_LABEL = lazy_re(lambda: rf"^{either(topic(Prose).labels)}s?(?:$|:)", re.IGNORECASE)
+_FOR_USER = lazy_re(lambda: rf"^{either(topic(Prose).for_user)}(?!\w)", re.IGNORECASE)
 _UNSURE = lazy_re(lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).unsure)}\b", re.IGNORECASE)
 _NUMBERED = lazy_re(lambda: rf"\b{either(topic(Prose).numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
 _AGREEMENT = lazy_re(lambda: rf"^{either(topic(Prose).agreement)}[?？]$", re.IGNORECASE)
@@ -381,7 +403,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.4 if reason else 0.2
     if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
-    if _PRAISE.match(said):
+    if _PRAISE.match(said) or _FOR_USER.match(said):
         worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)

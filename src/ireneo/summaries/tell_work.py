@@ -61,6 +61,8 @@ SAID = 1.0
 """Sentences of the agent of less weight are dropped."""
 ANSWERED = 1.3
 """Factor for what the user approved by a short answer."""
+FEW_WORDS = 40
+"""A message of at most this many characters is told with the question that it answers."""
 BRIEF_ANSWER = 80
 """Answers of at most this many characters mean little without what they answer."""
 REPORTED = 0.9
@@ -80,6 +82,7 @@ DEEDS: dict[ActionKind, str] = {
     "fetch": "fetched",
     "ask": "asked",
 }
+TOLD_BY_OUTCOME: frozenset[ActionKind] = frozenset({"check", "run", "save", "fetch", "use"})
 ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
 ACTS = (("did", 1),)
@@ -94,6 +97,10 @@ PASSED = 0.6
 """Weight of a check that passed: the last one is told by where the work stands."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
+_SAYS_NOTHING = lazy_re(
+    r"(?:echo|printf)\b|(?:Task(?:Update|Create|List|Get|Output|Stop)|KillShell|BashOutput|Skill)\b"
+)
+"""Calls of which the outcome is what was given, or known to the agent's program alone."""
 _UNREAD = lazy_re(r"\bread\b|\bmodified since\b", re.IGNORECASE)
 """Why an edit failed: the tool wants the file to be read first."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
@@ -306,13 +313,15 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
             yield from () if key(step) in told else _failure(step, named, done[place + 1 :])
+        elif step.rejected and kind == "plan":
+            continue  # What the user wants instead stands in their next message.
         elif step.rejected and not said_in_refusal(step):
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif not output.strip() and (ran := _ran_silently(step)):
             yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
-        elif last[subject] != place or kind not in ("check", "run", "save", "fetch", "use"):
+        elif last[subject] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
             yield _outcome(step, f"{named} passed", PASSED)
@@ -429,7 +438,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     messages = as_said(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
     carried = [line for message in messages if is_own_block(message.draft) for line in _carried(message)]
-    asked = _fewer_alike([line for message in spoken for line in user_lines(message)])
+    asked = _fewer_alike([line for message in spoken for line in _answering(parts, message)])
     lifts = _in_order([*_gather(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
     pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _together(work)
@@ -439,12 +448,29 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept = {name: without_rejected(lines, choices) for name, lines in kept.items()}
     told = (line for line in kept["strategy"] if not is_options(line))
     kept["strategy"] = _in_order([*told, *(each.line for each in choices)])
+    chosen = {each.line.position for each in choices}
+    asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
     kept["direction"] = _in_order([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = standing(pins, lifts), lifts
     kept["goal"] = _arc(asked, work)
     kept["status"] = _gather(work[-1:], "status")
     return _sections(kept)
+
+
+def _answering(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
+    """The lines of a user's message; of a few words with the question that they answer."""
+    lines = user_lines(message)
+    if len(lines) != 1 or len(lines[0].text) > FEW_WORDS:
+        return lines
+    ends = (part.last_position if isinstance(part, Summary) else -1 for part in parts)
+    before = next((part for part, end in zip(parts, ends, strict=True) if end == message.position - 1), None)
+    asked = before.lines("open")[-1:] if isinstance(before, Summary) else ()
+    question = asked[0].text.removeprefix(I_ASKED) if asked and asked[0].position == message.position - 1 else ""
+    # What was chosen of a list is told in the words of the list.
+    if not question or len(list(_KEPT.finditer(question))) > 1:
+        return lines
+    return [replace(lines[0], subject=clip(question, LONGEST_HEADED), verbs=ANSWERED_ASKED)]
 
 
 def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
@@ -611,6 +637,8 @@ LINES_BEFORE = 4
 """Lines before a list in which its question stands."""
 LONGEST_CHOICE = 240
 """A longer message says by itself what it wants."""
+BARE_CHOICE = 3
+"""A message of at most this many characters is no more than a number: what was chosen is told."""
 OFFERED, CHOSEN = 0.2, 9.0
 """Weights of a list of options, kept for what may be chosen of it, and of a choice."""
 _OPTION = lazy_re(
