@@ -11,6 +11,7 @@ from tests.unit.test_lessons import learned
 from ireneo.lessons.binding import forbids, from_where_it_binds
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import standing_of, worth_telling
+from ireneo.lessons.rule_weights import is_of_any_work
 from ireneo.lessons.rulings import (
     merged_rulings,
     opposed,
@@ -640,3 +641,16 @@ def test_a_change_in_a_folder_that_is_to_be_left_alone_is_warned_of() -> None:
     where = {"file_path": "/srv/ledger/migrations/0001.sql", "old_string": "a", "new_string": "b"}
     assert advice([trap], "Edit", where, SessionSoFar, project=None) is not None
     assert advice([trap], "Read", {"file_path": "/srv/ledger/migrations/0001.sql"}, SessionSoFar, project=None) is None
+
+
+@pytest.mark.parametrize(
+    ("ruling", "so"),
+    [
+        ("don't amend commits", True),
+        ("push only after the tests pass", True),
+        ("never commit .env", False),
+        ("conf/site.json should be committed", False),
+    ],
+)
+def test_what_all_work_includes_is_about_no_one_file(ruling: str, *, so: bool) -> None:
+    assert is_of_any_work(ruling) == so

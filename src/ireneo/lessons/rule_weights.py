@@ -69,6 +69,7 @@ PASTED = lazy_re(
     r"|\d:\d\d \D{4,200} \d:\d\d\b|(?:\b[A-Z]\w{1,30}: \S{1,40} ){3}|\bYOU (?:DO NOT|MUST|ARE|WILL|NEVER|ALWAYS)\b"
 )
 """Marks of text that was pasted from a program, a list or a prompt."""
+_FILE = lazy_re(r"(?<![\w./-])(?:[\w.-]++/[\w./-]*|\.[a-z][\w-]+|[\w-]++\.[a-z]{2,5})(?![\w/])")
 _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
@@ -128,8 +129,11 @@ def blames(sentence: str) -> bool:
 
 
 def is_of_any_work(ruling: str) -> bool:
-    """Whether a ruling is about what all work on a project includes, such as its commits, and about no one place."""
-    return ABOUT.match(ruling) is None and _ANY_WORK.search(ruling) is not None
+    """Whether a ruling is about what all work on a project includes, such as its commits, and about no one place.
+
+    That a file is committed, or isn't, concerns who has to do with that file.
+    """
+    return ABOUT.match(ruling) is None and _ANY_WORK.search(ruling) is not None and _FILE.search(ruling) is None
 
 
 def consults(sentence: str) -> bool:
