@@ -54,6 +54,7 @@ def test_what_is_to_come_is_a_plan(text: str) -> None:
         "I moved to Bath on Friday.",
         "We're moving to Bath today.",
         "I won't eat meat.",
+        "There will be no wedding.",
         "I will never go back to meat.",
         "I'm going to the gym.",
         "I live in Bath until June.",

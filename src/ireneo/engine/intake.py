@@ -34,13 +34,22 @@ from ireneo.engine.reading import (
     own_draft,
     read_by_model,
 )
-from ireneo.engine.remember import Remembered, settle_drafts, settle_passed, settle_said, settle_taken_back
+from ireneo.engine.remember import (
+    Remembered,
+    settle_drafts,
+    settle_passed,
+    settle_righted,
+    settle_said,
+    settle_taken_back,
+)
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
 from ireneo.log.tree import SessionKey
+from ireneo.memories.corrections import PutRight, put_right
 from ireneo.memories.earnest import is_joke_taken_back
+from ireneo.memories.endings import words_of
 from ireneo.memories.extract import said_facts
 from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
@@ -282,8 +291,13 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         done = settle_taken_back(tx, key.space, taken, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(each.record for each in done)
         remembered += done
+        near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
+        right = put_right(said.text, known.facts, near) if said.role == "user" else PutRight(text=said.text)
+        done = settle_righted(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
+        known.learn(record for each in done for record in (each.record, *each.changed))
+        remembered += done
         facts = said_facts(
-            said.text,
+            right.text,
             speaker=said.speaker,
             role=said.role,
             at=said.at,
@@ -293,6 +307,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         )
         # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
+            fact = replace(fact, text=right.marked(fact.text)) if words_of(fact.text) != fact.text else fact
             piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
             if fact.answers and last is not None:
                 piece = replace(piece, messages=(last.message, *piece.messages))

@@ -25,6 +25,7 @@ from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import warns
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
+from ireneo.memories.corrections import Righted
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import ONE_LIFE, Fact, facts, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
@@ -327,6 +328,29 @@ def settle_passed(
             over, text=over_now.left, until=None, against=False, session=last.session, messages=last.messages
         )
         done += settle_drafts(tx, space, [over, *([rest] if over_now.left else [])])
+    return done
+
+
+def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word: MemoryDraft) -> list[Remembered]:
+    """Settle what a user's `word` puts right: the memories are withdrawn, and told with the right words."""
+    done: list[Remembered] = []
+    for each in righted:
+        told = each.record
+        draft = replace(word, text=each.quote, recorded=word.recorded + 2 * len(done) * _AFTER)
+        over = replace(_evidence_against(told, draft), at=told.at)
+        right = replace(
+            draft,
+            kind=told.kind,
+            text=each.text,
+            at=told.at if told.kind == "episodic" else draft.at,
+            subject=told.subject,
+            attribute=told.attribute,
+            value=each.value,
+            adds=any(piece.adds for piece in told.evidence),
+            recorded=draft.recorded + _AFTER,
+            messages=(*told.sources, *draft.messages),
+        )
+        done += settle_drafts(tx, space, [over, right])
     return done
 
 

@@ -25,6 +25,11 @@ class Facts(Topic, frozen=True, kw_only=True):
 
     joke: Row = ()  # Anywhere in a sentence: it isn't meant
     takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
+    # A sentence that puts right what was said: not `was`, but `now`; or what stands `behind` the same preposition.
+    # `sure` where it says so even if neither is named
+    corrects: Row = ()
+    muddled: Row = ()  # Anywhere: somebody mixed things up in what they said
+    articles: Row = ()  # Before a noun
     hyperbole: Row = ()  # Anywhere: nobody means it so
     supposed: Row = ()  # Anywhere in a clause: it is supposed, wished or doubted
     asks_for_story: Row = ()  # Anywhere in a message: it asks for something to be made up

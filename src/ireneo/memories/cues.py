@@ -32,6 +32,7 @@ _EACH = (
     "named",
     "so_many",
     "one_more",
+    "corrects",
 )
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")

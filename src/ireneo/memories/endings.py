@@ -106,7 +106,12 @@ def may_change(text: str) -> bool:
         or says("recovered", text)
     ):
         return True
-    return any(changes.search(text) for _, changes, _ in _things())
+    return changes_a_thing(text)
+
+
+def changes_a_thing(text: str) -> bool:
+    """Whether a text tells that something changes of which one has one at a time: a home, work, a partner."""
+    return says("moves", text) or any(changes.search(text) for _, changes, _ in _things())
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:

@@ -17,7 +17,7 @@ from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, said_outright, says
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.endings import says_of_change, telling, words_of
+from ireneo.memories.endings import changes_a_thing, says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.occupation import halves_of_work
@@ -80,7 +80,7 @@ def said_facts(
     clauses: list[Statement] = []
     quoted: Quoted | None = None
     answer = answer_in(text, asked) if asked and at else ""
-    answer = answer if is_worth_keeping(answer, asked) else ""
+    answer = answer if is_worth_keeping(answer, asked) and not says("muddled", answer) else ""
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         spoken = replace(statement, text=in_standard(statement.text))
@@ -230,7 +230,7 @@ class _FactReader:
         if slots:
             return
         kept = self._kept(statement, self._kind(statement, said), said)
-        if self._is_worth_keeping(statement):
+        if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
             yield self._as_event(statement, kept, said)
         elif says_of_change(statement.text) or says("reached", statement.text):
             # What tells nothing by itself may still end what is known.
@@ -683,7 +683,12 @@ class _FactReader:
     def _is_worth_keeping(self, statement: Statement) -> bool:
         """Whether a statement that fills no slot is quoted."""
         rows, text = cues(statement.language), statement.text
-        if rows.address.search(text) or rows.asks_within.match(text) or rows.refers.match(text):
+        if (
+            says("muddled", text)
+            or rows.address.search(text)
+            or rows.asks_within.match(text)
+            or rows.refers.match(text)
+        ):
             return False
         if statement.in_story or (statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I)):
             return False

@@ -1,0 +1,223 @@
+"""Read what puts right what was said before: "scrap that, not a teacher: a paramedic", "Hull? No, Bath".
+
+The words that are put right stand in a sentence before it, of the same message or of a memory. That sentence is told
+with the right words in their place; the wrong ones are withdrawn, and the correction itself tells nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+
+from msgspec import Struct
+
+from ireneo.language.files import either, from_data, of_language
+from ireneo.language.spoken import Facts
+from ireneo.language.words import sentences
+from ireneo.log.message import MessageId
+from ireneo.memories.cues import all_cues, each_of
+from ireneo.memories.earnest import plain
+from ireneo.memories.endings import words_of
+from ireneo.memories.facts import holding_of
+from ireneo.memories.record import Record
+from ireneo.patterns import lazy_re
+
+_WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_LONGEST = 90
+"""Letters of a correction; what goes on for longer says more than that."""
+_EDGES = " .,;:!?–—-…"
+_VOWEL = lazy_re(r"[aeiou]", re.I)
+
+
+class Righted(Struct, frozen=True, kw_only=True):
+    """A memory that was put right."""
+
+    record: Record
+    text: str
+    """What it says with the right words; in a quotation these stand in brackets, since they were not said there."""
+    value: str
+    quote: str
+    """The words that put it right."""
+
+
+class _Correction(Struct, frozen=True, kw_only=True):
+    was: str
+    """What is wrong; empty if it is not named."""
+    now: str
+    behind: str = ""
+    """The preposition with which the right words begin, where they take the place of those behind the same one."""
+    quote: str = ""
+
+
+class PutRight(Struct, frozen=True, kw_only=True):
+    """A message without its corrections."""
+
+    text: str
+    """With the right words in the place of those that a correction in it puts right."""
+    words: tuple[str, ...] = ()
+    """The right words in it, which were not said there."""
+    memories: tuple[Righted, ...] = ()
+    """What it puts right that was told before."""
+
+    def marked(self, quotation: str) -> str:
+        """A quotation of the message with brackets around words that were not said there."""
+        for each in self.words:
+            quotation = quotation.replace(each, f"[{each}]", 1)
+        return quotation
+
+
+def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> PutRight:
+    """Read the corrections of a message.
+
+    Of memories only those of the `recent` messages are meant, or those with the wrong words for a value.
+    """
+    said = list(sentences(plain(text), small_opens=True))
+    kept: list[str] = []
+    found: list[Righted] = []
+    words: list[str] = []
+    at = 0
+    while at < len(said):
+        read = next(_corrections(said[at : at + 2]), None)
+        step, correction = read or (1, None)
+        if correction is not None and (place := _sentence_of(correction, kept)) is not None:
+            kept[place] = _with_words(kept[place], correction)
+            words.append(correction.now)
+        elif correction is not None and (righted := list(_memories_of(correction, known, recent))):
+            found += righted
+        else:
+            kept.append(said[at])
+            step = 1
+        at += step
+    text = text if len(kept) == len(said) else " ".join(kept)
+    return PutRight(text=text, words=tuple(words), memories=tuple(found))
+
+
+def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
+    """What a sentence, or two together, put right, with how many they are."""
+    for step in range(len(said), 0, -1):
+        whole = " ".join(said[:step]).strip()
+        if step > 1 and not (said[0].rstrip().endswith("?") or len(_WORDS.findall(said[0])) <= _FEW):
+            continue
+        words, taken_back = _without_leads(whole)
+        if not words or len(words) > _LONGEST:
+            continue
+        for pattern in each_of("corrects"):
+            # "No, to York": what leads to it is part of it.
+            hit = pattern.fullmatch(words) or pattern.fullmatch(whole.rstrip(".!"))
+            parts = hit.groupdict() if hit else {}
+            if hit is None or (not (parts.get("was") or parts.get("behind")) and not (taken_back or parts.get("sure"))):
+                continue
+            if not parts.get("behind") and len(_WORDS.findall(hit["now"])) > _FEW:
+                continue
+            yield (
+                step,
+                _Correction(
+                    was=(parts.get("was") or "").strip(_EDGES),
+                    now=hit["now"].strip(_EDGES),
+                    behind=(parts.get("behind") or "").casefold(),
+                    quote=whole.rstrip("."),
+                ),
+            )
+            return
+
+
+_FEW = 6
+"""Words of what takes the place of others, at the most."""
+
+
+def _without_leads(sentence: str) -> tuple[str, bool]:
+    """A sentence without what leads to it, and whether that takes back what was said before."""
+    taken_back, before = False, ""
+    while sentence != before:
+        before = sentence
+        for rows in all_cues().values():
+            if found := rows.takes_back.match(sentence):
+                rest = sentence[found.end() :].lstrip(" ,;:.!–—-")
+                taken_back, sentence = True, rest
+            found = rows.leads.match(sentence)
+            if found and sentence[found.end() :].strip():
+                sentence = sentence[found.end() :].lstrip(" ,;:.–—-")
+    return sentence.strip().rstrip(".!"), taken_back
+
+
+def _sentence_of(correction: _Correction, kept: Sequence[str]) -> int | None:
+    """The sentence of the message that has the wrong words."""
+    for place in range(len(kept) - 1, -1, -1):
+        if not kept[place].rstrip().endswith("?") and _place_in(kept[place], correction) is not None:
+            return place
+    return None
+
+
+def _place_in(text: str, correction: _Correction) -> tuple[int, int] | None:
+    """Where the wrong words stand in a text, perhaps with an article."""
+    if correction.behind:
+        found = re.search(rf"\b{re.escape(correction.behind)} (?=[A-ZÄÖÜ])", text)
+        return (found.start(), len(text)) if found else None
+    core = without_article(correction.was)
+    found = re.search(rf"(?:\b{either(_articles())} )?(?<!\w){re.escape(core)}(?!\w)", text, re.I) if core else None
+    return found.span() if found else None
+
+
+def _with_words(text: str, correction: _Correction, *, mark: str = "{}") -> str:
+    """A text with the right words in the place of the wrong ones."""
+    place = _place_in(text, correction)
+    if place is None:
+        return text
+    start, end = place
+    wrong, right = text[start:end], correction.now
+    if not correction.behind and wrong != without_article(wrong) and right == without_article(right):
+        article = wrong[: len(wrong) - len(without_article(wrong))]
+        if article.casefold() in ("a ", "an "):
+            article = "an " if _VOWEL.match(right) else "a "
+        right = f"{article}{right}"
+    elif not correction.behind and wrong == without_article(wrong) and _is_indefinite(right):
+        right = without_article(right)
+    return f"{text[:start]}{mark.format(right)}{text[end:]}"
+
+
+def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[MessageId]) -> Iterator[Righted]:
+    """The memories that a correction puts right: of the newest message that has the wrong words."""
+    if correction.behind:
+        return
+    held = [each for each in known if each.holds and each.origin == "user" and not recent.isdisjoint(each.sources)]
+    if not correction.was:
+        # Without the wrong word it is the only slot of the message before.
+        last = max(held, key=lambda each: each.recorded, default=None)
+        told = [each for each in held if last and set(each.sources) == set(last.sources)]
+        slots = [each for each in told if each.value and holding_of(each.attribute) == "one"]
+        now = correction.now
+        if len(slots) != 1 or not (now[:1].isupper() or now[:1].isdigit() or now != without_article(now)):
+            return
+        correction = _Correction(was=slots[0].value, now=correction.now, quote=correction.quote)
+        held = slots
+    core = without_article(correction.was).casefold()
+    meant = [each for each in held if _place_in(words_of(each.text), correction)]
+    meant = meant or [each for each in known if each.holds and each.attribute and each.value.casefold() == core]
+    newest = max((each.recorded for each in meant), default=None)
+    messages = {name for each in meant if each.recorded == newest for name in each.sources}
+    for each in meant:
+        if messages and messages.isdisjoint(each.sources):
+            continue
+        if each.value and not _place_in(each.value, correction):
+            # Of work in two places only one may be wrong.
+            continue
+        own = words_of(each.text)
+        right = _with_words(own, correction, mark="[{}]" if own != each.text else "{}")
+        value = without_article(_with_words(each.value, correction))
+        yield Righted(record=each, text=each.text.replace(own, right), value=value, quote=correction.quote)
+
+
+def without_article(words: str) -> str:
+    """Words without the article before them."""
+    found = re.match(rf"{either(_articles())} ", words, re.I)
+    return words[found.end() :] if found else words
+
+
+def _is_indefinite(words: str) -> bool:
+    return re.match(r"(?:an?|eine?[nrms]?) ", words, re.I) is not None
+
+
+@from_data
+def _articles() -> tuple[str, ...]:
+    """Articles, in any language."""
+    return tuple(dict.fromkeys(word for code in all_cues() for word in of_language(Facts, code).articles))

@@ -1,0 +1,98 @@
+"""What is put right takes the right words, in the sentence that is put right; the wrong ones are withdrawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ireneo.sync
+from ireneo.memories.corrections import put_right
+from ireneo.types import Record
+
+
+def told_after(folder: Path, *said: str, days: int = 0) -> list[Record]:
+    """All that is remembered of messages, the last of them some days after the others."""
+    with ireneo.sync.open(folder / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        for minute, text in enumerate(said):
+            day = 1 + (days if minute == len(said) - 1 else 0)
+            at = f"2024-03-{day:02}T10:{minute:02}:00Z"
+            session.append([{"role": "user", "content": text, "timestamp": at}])
+            session.append([{"role": "assistant", "content": "I see.", "timestamp": at}])
+        memory.work(until_idle=True)
+        return sorted(memory.memories(state="any", limit=50), key=lambda each: each.recorded)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "attribute", "value"),
+    [
+        ("I work as a baker at Fenwick Hall.", "Scrap that, not a baker: a tiler.", "job", "tiler"),
+        ("I'm allergic to sesame.", "It's not sesame. It's mustard.", "allergy", "mustard"),
+        ("I'm allergic to sesame.", "No, it isn't sesame, it's mustard.", "allergy", "mustard"),
+        ("We live in Hull.", "Hull? No, Hove.", "home", "Hove"),
+        ("We live in Hull.", "Wait, no, Hove.", "home", "Hove"),
+        ("I work for Philips.", "Oh, scrap that, it's Siemens.", "employer", "Siemens"),
+        ("My sister is called Ana.", "Sorry, I meant Anna, not Ana.", "sibling", "Anna"),
+        ("Ich bin allergisch gegen Sesam.", "Es ist nicht Sesam, es ist Senf.", "allergy", "Senf"),
+        ("Ich arbeite bei Magna.", "Nicht Magna, sondern Bosch.", "employer", "Bosch"),
+        ("Ich wohne in Gmunden.", "Gmunden? Nein, Linz.", "home", "Linz"),
+    ],
+)
+def test_what_is_put_right_takes_the_slot(tmp_path: Path, before: str, now: str, attribute: str, value: str) -> None:
+    told = [each for each in told_after(tmp_path, before, now) if each.attribute == attribute]
+    assert [each.value for each in told if each.holds] == [value]
+    assert [each.state for each in told if not each.holds] == ["retired"]
+
+
+def test_the_correction_itself_is_no_memory_and_neither_is_how_it_came(tmp_path: Path) -> None:
+    said = ("I sing alto in the choir of Saint Anne.", "It's not Saint Anne, it's Saint Mark. I mixed up the two.")
+    held = [each.text for each in told_after(tmp_path, *said) if each.holds]
+    assert held == ["On 1 March 2024 the user said: “I sing alto in the choir of [Saint Mark].”"]
+
+
+def test_a_value_is_put_right_weeks_later(tmp_path: Path) -> None:
+    told = told_after(tmp_path, "I'm allergic to sesame.", "It's not sesame, it's mustard.", days=20)
+    assert [each.value for each in told if each.holds] == ["mustard"]
+
+
+def test_what_was_told_weeks_ago_in_a_sentence_is_not_meant(tmp_path: Path) -> None:
+    told = told_after(tmp_path, "I sing alto in the choir.", "It's not the choir, it's the organ.", days=20)
+    assert any("choir" in each.text and each.holds for each in told)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Make it short.",
+        "I meant well.",
+        "No, in the morning I drink tea.",
+        "It's not the heat, it's the humidity.",
+        "I like tea, not coffee.",
+        "Scrap that, it's fine.",
+        "Not now, maybe later.",
+        "Is it Hull? No idea.",
+        "Nicht schlecht, danke.",
+    ],
+)
+def test_what_only_looks_like_a_correction_puts_nothing_right(tmp_path: Path, later: str) -> None:
+    assert told_after(tmp_path, "I live in Hull.", later)[0].holds
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("I start as a baker in May. Scrap that, not a baker: a tiler.", "I start as a tiler in May."),
+        ("I'll move to Mars, haha. No, to Hove, end of June.", "I'll move to Hove, end of June"),
+        ("My aunt is an actor. Not an actor, a baker.", "My aunt is a baker."),
+        ("Ich ziehe nach Linz. Nein, nach Gmunden, im Juni.", "Ich ziehe nach Gmunden, im Juni"),
+        ("I live in Hull. It's windy.", "I live in Hull. It's windy."),
+    ],
+)
+def test_in_one_message_the_sentence_before_is_put_right(said: str, read: str) -> None:
+    assert put_right(said, (), ()).text == read
+
+
+def test_words_that_were_not_said_there_stand_in_brackets(tmp_path: Path) -> None:
+    (held,) = told_after(tmp_path, "I'll move to Mars, haha. No, to Hove, end of June.")
+    assert held.text == "On 1 March 2024 the user said: “I'll move [to Hove, end of June]”"
