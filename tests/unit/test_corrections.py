@@ -96,3 +96,38 @@ def test_in_one_message_the_sentence_before_is_put_right(said: str, read: str) -
 def test_words_that_were_not_said_there_stand_in_brackets(tmp_path: Path) -> None:
     (held,) = told_after(tmp_path, "I'll move to Mars, haha. No, to Hove, end of June.")
     assert held.text == "On 1 March 2024 the user said: “I'll move [to Hove, end of June]”"
+
+
+def test_the_history_quotes_what_the_user_said(tmp_path: Path) -> None:
+    told = told_after(tmp_path, "I work as a nurse at Saint Anne.", "I quit at Saint Anne last week.")
+    gone = [each for each in told if each.attribute]
+    assert {each.value for each in gone if each.holds} == set()
+    assert all("“I quit at Saint Anne last week”" in each.reason for each in gone)
+    assert any("quit at Saint Anne" in each.text for each in told if each.holds)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "first"),
+    [
+        (
+            (
+                "I live in Hull.",
+                "I'll be moving to Bath, end of June.",
+                "The flat in Bath fell through, we stay in Hull.",
+            ),
+            "Where do I live?",
+            "The user lives in Hull.",
+        ),
+        (("I work for Philips.", "I quit Philips.", "I started at Shell on Friday."), "Where do I work?", "Shell"),
+        (("I live in Hull.", "I'm thinking of Bath, maybe.", "I moved to Hove."), "Where do I live?", "Hove"),
+    ],
+)
+def test_the_standing_answer_comes_first_and_once(
+    tmp_path: Path, said: tuple[str, ...], question: str, first: str
+) -> None:
+    told_after(tmp_path, *said)
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        found = [each.text for each in memory.recall(question)]
+    assert first in found[0]
+    assert not [each for each in found if each == "I see."]
+    assert sum("Shell" in each for each in found) <= 1

@@ -102,7 +102,11 @@ async def test_what_was_said_comes_before_what_was_made_of_it(tmp_path: Path) ->
         session = await memory.session("talk")
         ids = (await session.append([said("The ferry to Vallmoor leaves at nine.")])).ids
         told = await memory.remember(
-            "The Vallmoor ferry leaves at nine.", kind="semantic", messages=ids, session="talk", origin="agent"
+            "The Vallmoor ferry leaves at nine from pier two.",
+            kind="semantic",
+            messages=ids,
+            session="talk",
+            origin="agent",
         )
         found = await memory.recall("When does the ferry to Vallmoor leave?")
     assert [each.id for each in found] == [ids[0], told.record.id]

@@ -474,6 +474,7 @@ def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
         value=fact.value,
         against=fact.against,
         why=fact.quote if fact.against else "",
+        quote=fact.quote,
         adds=fact.adds,
         confidence=fact.confidence,
         salience=fact.salience,

@@ -32,6 +32,7 @@ from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.endings import telling as telling_words
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
+from ireneo.memories.plans import without_plans
 from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_MEANT,
@@ -47,6 +48,7 @@ from ireneo.memories.ranking import (
     RecallResults,
     asked_of,
     each_copy_once,
+    is_small_talk,
     likeness,
     moved_up,
     pack,
@@ -55,7 +57,7 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_of,
 )
-from ireneo.memories.record import Evidence, Record, slot
+from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
 from ireneo.patterns import lazy_re
@@ -163,7 +165,7 @@ def _recall(
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
     # Of equal hits the earlier goes first, so that a copied store returns the same order.
     found = sorted(map(_hit_of, mixed), key=lambda each: (-each.score, each.at.timestamp() if each.at else 0.0))
-    found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
+    found = [each for each in found if each.score >= LEAST_SHARE * found[0].score and not is_small_talk(each.text)]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
@@ -313,7 +315,10 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
 def _with_slots_first(
     scope: Scope, question: Question, ordered: Sequence[RecallHit], asked: RecallQuery
 ) -> list[RecallHit]:
-    """Put what fills a slot of the speaker that is asked of before what was said or told before that."""
+    """Put what fills a slot of the speaker that is asked of before what was said or told before that.
+
+    It stands before what was said since as well, where that says the same, has ended, or is only planned.
+    """
     senses = [each for each in sorted(question.senses) if holding_of(each) == "one"]
     if not (question.own and senses) or asked.kind not in (None, "semantic"):
         return list(ordered)
@@ -325,10 +330,27 @@ def _with_slots_first(
         hit = known or replace(hit_of_memory(record), parts=(("fills the slot asked of", 0.0),))
         others = [each for each in moved if each is not known]
         told = record.at if hit.at is None else hit.at
-        place = next((at for at, each in enumerate(others) if each.at is not None and each.at < told), None)
+        place = next(
+            (at for at, each in enumerate(others) if (each.at and each.at < told) or _is_behind(scope, record, each)),
+            None,
+        )
         if place is not None and (known is None or place <= moved.index(known)):
             moved = [*others[:place], hit, *others[place:]]
     return moved
+
+
+def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
+    """Whether a hit says of a slot what holds, what has ended, or what is only planned."""
+    if record.value and set(terms(record.value)) <= set(terms(hit.text)):
+        return True
+    if hit.record is not None:
+        told = [hit.record]
+    else:
+        told = [each for each in scope.visible(scope.tx.memories.citing(scope.space, [hit.id])) if not each.archived]
+        told = [each for each in told if hit.id in {name for one in supporting(each) for name in one.messages}]
+    if told and not any(each.holds for each in told):
+        return True
+    return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
 
 
 def _with_renewals(

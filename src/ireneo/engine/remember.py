@@ -236,7 +236,16 @@ def settle_said(
             ):
                 # One half of the sentence ends something, and the other half is news; what was to be remembered is.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
+            elif draft.against and draft.value and holding_of(draft.attribute) == "one" and (gone or _ended_by(first)):
+                # Where somebody worked or lived until now is worth knowing, and that they don't any more.
+                event = replace(draft, kind="episodic", against=False, subject="", attribute="", value="", why="")
+                done += settle_drafts(tx, space, [event])
     return done
+
+
+def _ended_by(done: Remembered) -> bool:
+    """Whether a word against a slot ended a value that held."""
+    return done.did == "overturned" or any(not each.holds for each in done.changed)
 
 
 def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
@@ -245,12 +254,12 @@ def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
     "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said after it, is the newer state, although
     that week was before Porto was told.
     """
-    if not draft.messages or draft.against or not draft.attribute or holding_of(draft.attribute) != "one":
+    if not draft.messages or not draft.attribute or holding_of(draft.attribute) != "one":
         return draft
     known = tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
-    others = [each for each in known if each.holds and each.value != draft.value]
-    ends = [piece for each in known for piece in each.evidence if piece.against and piece.messages == draft.messages]
+    others = [each for each in known if each.holds and (draft.against or each.value != draft.value)]
     # "I quit. Since Monday I'm a teacher": the new work doesn't end with the old one.
+    ends = [piece for each in known for piece in each.evidence if piece.against and piece.messages]
     told = max((piece.at for piece in (*(one for each in others for one in supporting(each)), *ends)), default=draft.at)
     return replace(draft, at=told + _AFTER) if draft.at < told < draft.at + _RECENT else draft
 
@@ -294,7 +303,8 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         against=True,
         adds=False,
         until=None,
-        why=words_of(draft.text),
+        # What is retold is quoted as it was said.
+        why=(draft.quote or draft.text) if words_of(draft.text) == draft.text else words_of(draft.text),
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
     )

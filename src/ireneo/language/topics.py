@@ -460,6 +460,7 @@ class Questions(Topic, frozen=True, kw_only=True):
     time_words: Row = ()  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
     motion: Row = ()  # Ends with a verb that only says that somebody goes somewhere, or to do something
+    small_talk: Row = ()  # A message that is no more than this answers nothing
     own_verb: Row = ()  # It asks what the asker does; the group is the verb
     of_another: Map = {}  # By the ending of such a verb, the ending in the third person
 

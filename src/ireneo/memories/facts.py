@@ -119,6 +119,9 @@ def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
     if ends and holds and not same:
         # It says that something ended which does not hold there: nothing follows from that.
         return True
+    if ends and before and before.id != memory and before.start == before.until == piece.at:
+        # Something else ended at that moment, by the same word.
+        return True
     if holds and (not same or ends or piece.until) and _trust(points, at) > piece.trust:
         return False
     if before and not ends and _is_denied(before, piece, memory):

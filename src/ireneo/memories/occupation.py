@@ -57,8 +57,14 @@ def _works_no_more(draft: MemoryDraft) -> bool:
     return draft.value in topic(Phrasing).no_work
 
 
+def _is_it(record: Record, draft: MemoryDraft) -> bool:
+    """Whether a memory has the value of a draft, or one that goes on where that stops: "Fenwick" and "Fenwick Hall"."""
+    one, other = set(terms(record.value)), set(terms(draft.value))
+    return one <= other or (draft.against and bool(other) and other <= one)
+
+
 def _told_with(draft: MemoryDraft, same: Sequence[Record], others: Sequence[Record]) -> Iterator[Record]:
     """Those that were told in one breath with what the draft ends or replaces."""
-    gone = [each for each in same if each.attribute == draft.attribute and (each.value == draft.value) == draft.against]
+    gone = [each for each in same if each.attribute == draft.attribute and _is_it(each, draft) == draft.against]
     messages = {name for each in gone for name in each.sources}
     yield from (each for each in others if messages.intersection(each.sources))

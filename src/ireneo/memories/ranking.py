@@ -19,6 +19,7 @@ from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import relations
+from ireneo.memories.endings import telling
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
@@ -468,6 +469,7 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """How much more one counts that has a quoted phrase of the question word for word."""
 
+_SMALL_TALK = lazy_re(lambda: rf"\W*(?:{either(topic(Questions).small_talk)}\b\W*)*+", re.I)
 _TIME_WORD = lazy_re(lambda: rf"\b{either(topic(Questions).time_words)}\b", re.I)
 _FIGURE = lazy_re(lambda: rf"\d|\b{either(topic(Questions).figures)}\b", re.I)
 _READ = 1_500
@@ -695,12 +697,17 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """The memory itself; None for a message."""
 
 
+def is_small_talk(text: str) -> bool:
+    """Whether a message says nothing that could answer a question: "I see.", "Great, thanks!"."""
+    return len(text) <= _READ and _SMALL_TALK.fullmatch(text) is not None
+
+
 def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
-    """The same hits with one place for a memory and the message that it was read from; the other one moves to the end.
+    """The same hits with one place for a memory and the message that it was read from.
 
     For a fact in a slot the memory is kept, with its date; any other memory is part of what was said, and the
-    message says
-    more. A hit keeps its place if it has a word of the question that the other one lacks.
+    message says more. The other one moves to the end if it tells anything besides, such as when it ended, or else is
+    left out. A hit keeps its place if it has a word of the question that the other one lacks.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
@@ -715,7 +722,7 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
             if stands[source] != source:
                 continue
             own, words = words_of(question, each.text), words_of(question, best[source].text)
-            if each.record.attribute and words <= own:
+            if each.record.attribute and (words <= own or each.record.attribute in question.senses):
                 stands[source] = place
             elif own <= words and stands[place] == place:
                 stands[place] = source
@@ -723,7 +730,11 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
     once = [replace(best[row], score=scores[row]) for row in rows]
     least = min(scores.values(), default=0.0)
-    again = (each for place, each in enumerate(best) if place not in rows)
+    again = (
+        each
+        for place, each in enumerate(best)
+        if place not in rows and (each.state != "active" or not telling(each.text) <= telling(best[stands[place]].text))
+    )
     return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 

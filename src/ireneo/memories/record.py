@@ -244,6 +244,8 @@ class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
     cue: str = ""
     """Of a lesson: the code of its claim."""
     pinned: bool = False
+    quote: str = ""
+    """The words of the message that say so, where the text tells them otherwise."""
 
 
 # When two texts say the same: the same words in the same order, but for case, articles, punctuation and contractions.
