@@ -24,12 +24,15 @@ from ireneo.engine.searching import (
 )
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
+from ireneo.language.files import topic
+from ireneo.language.topics import Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.cues import all_cues, no_names
+from ireneo.memories.cues import all_cues, no_names, relations
 from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.endings import telling as telling_words
+from ireneo.memories.endings import words_of as own_words_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.plans import without_plans
@@ -76,6 +79,7 @@ TELLS_NOTHING = 0.3
 """Factor for a result that only confirms, and for a short message that only says what the assistant does next."""
 TAKEN_BACK = 0.5
 """Factor for a message that the next one takes back or corrects."""
+_WORD = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(r"\b[A-ZÄÖÜ][\w-]{2,}")
 
 
@@ -99,6 +103,8 @@ FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
 ONLY_MEANT = 1
 """How many first hits may have no word of the question, and are told with all that ended of them."""
+ENDS = 2
+"""How many things that have ended are told of, where the question asks whether there are any."""
 FOLLOWED = 16
 """How many supersessions are followed from one memory to the next."""
 BY_WORDS = "It was looked for by the words alone: "
@@ -172,6 +178,7 @@ def _recall(
         if isinstance(indexes[0], MessageIndex):
             found = _with_renewals(indexes[0], question, found, 0.0 if meaning is None else NEAR_ENOUGH)
         found = _newer_first(scope, question, found, asked)
+        found = _with_ends(scope, question, found, asked)
     return RecallResults(_chosen(found, question, asked, resources), note)
 
 
@@ -337,6 +344,44 @@ def _with_slots_first(
         if place is not None and (known is None or place <= moved.index(known)):
             moved = [*others[:place], hit, *others[place:]]
     return moved
+
+
+def _with_ends(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
+    """The hits with what says that something has ended which the question asks of, behind what of it holds.
+
+    "Otto died" answers "do I have a dog", although it has none of its words.
+    """
+    words = [word.casefold() for word in _WORD.findall(asked.text)]
+    of_oneself = not topic(Questions).oneself.isdisjoint(words)
+    if not of_oneself or asked.at is not None or asked.kind not in (None, "semantic", "episodic"):
+        return list(found)
+    named = {relations().get(word, "") for word in words}
+    keys = [slot("user", each) for each in sorted(question.senses | named) if each]
+    told = scope.visible([each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key)])
+    about = [each for each in told if words_of(question, each.text)]
+    holds = {each.id for each in about if each.holds}
+    ended = [each for each in about if each.state == "retired"]
+    first = list[RecallHit]()
+    for record in sorted(ended, key=lambda each: each.retired or each.recorded, reverse=True)[:ENDS]:
+        for says_so in _that_say_so(scope, record):
+            score = found[0].score if found else 1.0
+            made = replace(hit_of_memory(says_so, score), parts=(("says that it ended", score),))
+            hit = next((each for each in found if each.id == says_so.id), made)
+            first += [] if _has(first, hit) else [hit]
+    others = [each for each in found if not _has(first, each)]
+    place = max((at + 1 for at, each in enumerate(others) if each.id in holds), default=0)
+    return _with_falling_scores([*others[:place], *first, *others[place:]]) if first else list(found)
+
+
+def _that_say_so(scope: Scope, record: Record) -> Iterator[Record]:
+    """The memory with the words by which another one has ended."""
+    last = max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
+    said = terms(last.why) if last else []
+    listed = scope.tx.search.postings(scope.space, "memories", sorted(set(said)))
+    both = [set(numbers) for numbers in listed.values()]
+    for each in scope.tx.search.memories(scope.space, sorted(set.intersection(*both))) if both else ():
+        if each.record.holds and each.record.id != record.id and said == terms(own_words_of(each.record.text)):
+            yield from scope.visible([each.record])
 
 
 def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:

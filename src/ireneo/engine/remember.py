@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Unpack
 
@@ -229,6 +229,7 @@ def settle_said(
                 ends = " and ".join(quoted(each.text.removesuffix(".")) for each in gone)
                 first = replace(first, reason=f"It ends {ends}.")
             done += [replace(first, changed=(*first.changed, *gone)), *others]
+            settle_drafts(tx, space, list(_already_over(tx, space, draft, first.record, near)))
             if draft.against and (
                 (not draft.messages and draft.text not in (each.text for each in (first.record, *first.changed)))
                 or until_next_verb(draft.text) != draft.text
@@ -268,6 +269,45 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
     """The memories that a user's statement ends by its meaning."""
     if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
+    known, often = _beside(tx, space, draft, near)
+    return _ended_among(draft, known, often)
+
+
+def _already_over(
+    tx: Transaction, space: str, draft: MemoryDraft, told: Record, near: Sequence[Record]
+) -> Iterator[MemoryDraft]:
+    """The evidence against a memory of which it was told before that it is over since a later day."""
+    if (
+        draft.origin != "user"
+        or draft.against
+        or not told.holds
+        or (near and all(each.at <= draft.at for each in near))
+    ):
+        return
+    known, often = _beside(tx, space, draft, near)
+    for each in known:
+        last = each.evidence[-1]
+        if not each.holds or each.id == told.id or each.at <= draft.at or each.origin != "user":
+            continue
+        word = replace(
+            draft,
+            text=each.text,
+            kind=each.kind,
+            at=each.at,
+            recorded=max(told.recorded, draft.recorded) + _AFTER,
+            session=last.session,
+            messages=last.messages,
+            quote="",
+            **{name: getattr(each, name) for name in NAMES},
+        )
+        if may_change(each.text) and _ended_among(word, [told], often):
+            yield _evidence_against(told, word)
+
+
+def _beside(
+    tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]
+) -> tuple[list[Record], Mapping[str, int]]:
+    """The memories that share words or a slot with a draft, and how many have each word."""
     asked = sorted(set(terms(draft.text)))
     often = tx.search.count(space, "memories", asked, RARE)
     telling = [term for term in asked if 0 < often[term] <= RARE]
@@ -285,10 +325,15 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
         # What somebody used before shares no word with what they switched to.
         known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
     here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
+    return list(here.values()), often
+
+
+def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
+    """Those of the known memories that a statement ends by its meaning."""
     words = words_of(draft.text)
     # Of a quotation each sentence ends what it says by itself.
     said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]
-    over = (replaced_by(replace(draft, text=each), list(here.values()), often) for each in said)
+    over = (replaced_by(replace(draft, text=each), known, often) for each in said)
     return list({each.id: each for some in over for each in some}.values())
 
 
