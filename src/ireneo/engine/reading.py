@@ -475,6 +475,7 @@ def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
         against=fact.against,
         why=fact.quote if fact.against else "",
         quote=fact.quote,
+        told=piece.at,
         adds=fact.adds,
         confidence=fact.confidence,
         salience=fact.salience,

@@ -344,7 +344,7 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         kind=record.kind,
         text=record.text,
         # Events in the same words differ by their time.
-        at=record.at if record.kind == "episodic" else draft.at,
+        at=record.at if record.kind == "episodic" else max(draft.at, min(record.at + _AFTER, draft.told or draft.at)),
         against=True,
         adds=False,
         until=None,

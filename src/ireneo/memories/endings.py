@@ -764,7 +764,8 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory was recorded before a statement and, if both have sources, is not about a later day."""
     if record.recorded >= draft.recorded or set(record.sources) & set(draft.messages):
         return False
-    return not (record.sources and draft.messages) or record.at.date() <= draft.at.date()
+    # "She died yesterday" is said today of whoever was told of today.
+    return not (record.sources and draft.messages) or record.at.date() <= (draft.told or draft.at).date()
 
 
 def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:

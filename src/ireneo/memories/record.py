@@ -246,6 +246,8 @@ class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     quote: str = ""
     """The words of the message that say so, where the text tells them otherwise."""
+    told: datetime | None = None
+    """When it was said, where that is another time than that of which it tells."""
 
 
 # When two texts say the same: the same words in the same order, but for case, articles, punctuation and contractions.
