@@ -19,8 +19,7 @@ import msgspec
 import numpy as np
 
 from ireneo.adapters.embed.opening import open_embedder
-from ireneo.language.alike import SCALE, TABLE, AlikeTable
-from ireneo.language.words import terms
+from ireneo.language.words import SCALE, TABLE, AlikeTable, terms
 
 LEAST = 0.5
 """The cosine that two words have at the least which count as alike."""

@@ -9,12 +9,11 @@ from tests.golden.material import read, run, step
 from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
-from ireneo.lessons.commands import shell_steps
+from ireneo.lessons.commands import is_whole, place_of_tool, places_of_steps, shell_steps
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import trap_of, worth_telling
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Observation
-from ireneo.lessons.searches import is_whole, place_of_tool, places_of_steps
 from ireneo.log.message import Draft
 
 FLOOD = "\n".join(

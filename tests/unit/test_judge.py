@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.summaries.judge import judge
 from ireneo.summaries.own_words import own_words
+from ireneo.summaries.pins import judge
 
 ALWAYS = (
     "you never push before the tests ran",

@@ -7,8 +7,18 @@ from msgspec.structs import replace
 from tests.property.hostile.rules import RULES, TALK, Rule
 
 from ireneo.log.message import Draft, Message, Origin, Result, Role, Text, chain
-from ireneo.summaries.judge import MAX_CHARACTERS, MEDIUM, MILD, STANDING, STRONG
-from ireneo.summaries.pins import BY_HAND, MAX_PINS, find_lifts, find_pins, standing
+from ireneo.summaries.pins import (
+    BY_HAND,
+    MAX_CHARACTERS,
+    MAX_PINS,
+    MEDIUM,
+    MILD,
+    STANDING,
+    STRONG,
+    find_lifts,
+    find_pins,
+    standing,
+)
 from ireneo.summaries.summary import Line
 
 

@@ -11,7 +11,7 @@ from tests.unit.waiting import waited
 
 import ireneo.sync
 from ireneo import Memory
-from ireneo.language.alike import alike
+from ireneo.language.words import alike
 from ireneo.memories.ranking import moved_up, read_question
 
 MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)

@@ -12,8 +12,7 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.guard import check_call
-from ireneo.lessons.git_marks import marks_of_repository
-from ireneo.lessons.repositories import REPOSITORY, merged_marks, united_projects
+from ireneo.lessons.repositories import REPOSITORY, marks_of_repository, merged_marks, united_projects
 from ireneo.lessons.run import Observation
 from ireneo.lessons.study import observations_of, sum_observations
 

@@ -8,7 +8,6 @@ import pytest
 from tests.golden.material import run
 from tests.unit.runs import material
 
-from ireneo.summaries.names import named
 from ireneo.summaries.statements import (
     LONGEST,
     LONGEST_DOC,
@@ -23,6 +22,7 @@ from ireneo.summaries.statements import (
     without_reminders,
 )
 from ireneo.summaries.steps import steps
+from ireneo.summaries.tell_code import named
 
 
 def told(text: str) -> list[str]:

@@ -20,11 +20,11 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
-from ireneo.summaries.names import faded
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
+from ireneo.summaries.tell_code import faded
 from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
 

@@ -33,10 +33,9 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon, current_wordings
-from ireneo.summaries.judge import MEDIUM, MILD, STANDING, STRONG
 from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key
-from ireneo.summaries.pins import BY_HAND, constraints, pinned, standing
+from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps

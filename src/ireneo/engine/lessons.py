@@ -63,8 +63,8 @@ from ireneo.memories.record import (
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.judge import binding_strength
 from ireneo.summaries.own_words import own_words
+from ireneo.summaries.pins import binding_strength
 
 MOST_SOURCES = 12
 """Passages that are quoted for a lesson, at most; passages of its latest runs come first."""

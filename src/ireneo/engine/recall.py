@@ -35,8 +35,8 @@ from ireneo.memories.endings import telling as telling_words
 from ireneo.memories.endings import words_of as own_words_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
+from ireneo.memories.persons import is_called
 from ireneo.memories.plans import without_plans
-from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_MEANT,
     ANSWERED_MEANT,

@@ -1,16 +1,22 @@
-"""Tokenisation: the words and sentences of a text, and the stemmed terms under which it is indexed and searched.
+"""Tokenisation: the words and sentences of a text, the stemmed terms by which it is searched, and words alike.
 
 Documents and queries use the same rules, so a change of `terms` requires a rebuilt index and a new `FORMAT`.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
+
+import msgspec
+from msgspec import Struct
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.topics import Grammar, Sentences, Words
@@ -372,3 +378,45 @@ _DOUBTFUL = lazy_re(
         rf"|(?<![\w.,])(?P<figure>\d{{1,3}})|(?<!\w)(?P<part>{'|'.join(map(re.escape, _following_parts()))})){_CLOSES}"
     )
 )
+
+
+# Words of similar meaning: "car" and "vehicle", "boss" and "job". The table was computed once with a sentence encoder
+# for some 14,000 English words (`benchmarks/word_neighbours.py`), so no model is needed to use it, and it holds no data
+# of users.
+
+TABLE = "en.alike.gz"
+SCALE = 250
+"""Cosines are stored as bytes, multiplied by this."""
+
+
+class AlikeTable(Struct, frozen=True, kw_only=True):
+    """The nearest terms of each term, as slices of `near` and `cosines`, the nearest first."""
+
+    terms: str
+    """All terms, separated by blanks."""
+    starts: bytes
+    """Where each term's slice begins, and where the last one ends: four bytes each."""
+    near: bytes
+    """Indices of terms: two bytes each."""
+    cosines: bytes
+
+
+def alike(term: str, at_most: int) -> list[tuple[str, float]]:
+    """Return the terms closest in meaning to `term`, the nearest first, each with its cosine; empty for a rare word."""
+    place, terms, starts, near, cosines = _table()
+    at = place.get(term)
+    if at is None:
+        return []
+    first, last = starts[at], min(starts[at + 1], starts[at] + at_most)
+    return [(terms[near[each]], cosines[each] / SCALE) for each in range(first, last)]
+
+
+@cache
+def _table() -> tuple[dict[str, int], list[str], array[int], array[int], bytes]:
+    packed = gzip.decompress(files(__package__).joinpath(TABLE).read_bytes())
+    table = msgspec.msgpack.decode(packed, type=AlikeTable)
+    terms = table.terms.split()
+    starts, near = array("I"), array("H")
+    starts.frombytes(table.starts)
+    near.frombytes(table.near)
+    return {term: at for at, term in enumerate(terms)}, terms, starts, near, table.cosines

@@ -31,7 +31,7 @@ from ireneo.lessons.rule_weights import (
     of_task,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import holds_for_good, is_order
+from ireneo.summaries.pins import holds_for_good, is_order
 from ireneo.summaries.steps import sentences
 
 FULL = 5

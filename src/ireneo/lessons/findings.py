@@ -29,7 +29,7 @@ from ireneo.lessons.traps import IN_SIGHT
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import is_order
+from ireneo.summaries.pins import is_order
 from ireneo.summaries.steps import CHANGES, is_environment
 
 _ADDRESSED = lazy_re(

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.lessons.commands import command_in, shell_steps
+from ireneo.lessons.commands import WHOLE, command_in, is_whole, place_of_tool, places_of_steps, shell_steps
 from ireneo.lessons.limits import is_denied
 from ireneo.lessons.needles import said, texts
-from ireneo.lessons.searches import WHOLE, is_whole, place_of_tool, places_of_steps
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr

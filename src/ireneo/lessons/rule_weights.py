@@ -14,7 +14,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import QUOTED
+from ireneo.summaries.pins import QUOTED
 
 RULES = 2.0
 """The least weight of a ruling."""

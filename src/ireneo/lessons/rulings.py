@@ -57,9 +57,8 @@ from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import STRONG, binding_strength, holds_for_good, in_context, points_back
 from ireneo.summaries.own_words import OwnSentence, own_words
-from ireneo.summaries.pins import lifts_in
+from ireneo.summaries.pins import STRONG, binding_strength, holds_for_good, in_context, lifts_in, points_back
 
 AGAINST = "-"
 """Marks, in a cue, the stem of something that is not to be used."""

@@ -17,10 +17,8 @@ from msgspec.structs import replace
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, noted_claims
-from ireneo.lessons.floods import floods
-from ireneo.lessons.git_marks import marks_of_repository
-from ireneo.lessons.places import places
-from ireneo.lessons.repositories import REPOSITORY, merged_marks
+from ireneo.lessons.places import floods, places
+from ireneo.lessons.repositories import REPOSITORY, marks_of_repository, merged_marks
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls

@@ -1,4 +1,8 @@
-"""Find what a message states as true, without its questions, wishes, jokes, quotations, role play and pasted texts."""
+"""Find what a message states as true, without its questions, wishes, jokes, quotations, role play and pasted texts.
+
+Of sentences that say several things of one subject, introductions and German clauses with a second verb, each part is
+a statement.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Words
 from ireneo.language.words import language_of_sentence, letters, sentences, writes_nouns_large
-from ireneo.memories.cues import FactCues, all_cues, cues, says
+from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, not_german, says
 from ireneo.patterns import lazy_re
 
 LONGEST = 6_000
@@ -286,3 +290,62 @@ def _bare(piece: str, rows: FactCues) -> str:
         piece = piece[found.end() :].lstrip(" ,;:–—-")
     piece = piece.strip(" ,;:–—-…")
     return piece[1:] if piece.startswith("(") and ")" not in piece else piece
+
+
+_EDGES = " .!,;…"
+_PIECES = lazy_re(
+    lambda: rf",\s+(?:{and_words()} )?|(?<!\s)\s++{and_words()}\s++(?={either(topic(Phrasing).begins)}\s)",
+    re.I,
+)
+_HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
+
+
+def _german() -> Phrasing:
+    return of_language(Phrasing, "de")
+
+
+_SECOND_VERB = lazy_re(lambda: either(_german().second_verb))
+VERB_ALONE = lazy_re(lambda: either(_german().alone))
+"""At the beginning of a German clause without a subject: a verb in the first person."""
+_SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
+
+
+def german_and(text: str) -> tuple[str, str] | None:
+    """A German clause up to an "und" behind which another verb follows, and that as a clause of the same subject."""
+    found, known = _SECOND_VERB.match(text), _german()
+    if found is None:
+        return None
+    who, verb = found["who"] or "ich", found["verb"]
+    third = who.casefold() not in known.group
+    fits = verb.endswith("t") if third else verb.endswith("e") if who.casefold() == "ich" else verb.endswith("en")
+    if not fits and verb not in (known.third_forms if third else known.first_forms):
+        return None
+    return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
+
+
+def leaves_out_ich(statement: Statement) -> bool:
+    """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
+    if not _SPEAKER.match(statement.sentence) or statement.sentence.startswith(statement.text):
+        return False
+    verb = VERB_ALONE.match(statement.text)
+    return verb is not None and (verb[0] in _german().first_forms or verb[0] not in not_german())
+
+
+def introduced(statement: Statement, *, opens: bool) -> list[str]:
+    """What an introduction says: name, age, work and place, one after the other.
+
+    An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
+    """
+    found = cues(statement.language).introduces.match(statement.text)
+    if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
+        return []
+    if statement.made_up:
+        # "They gave out the parts, I'm Captain Bain" tells a part.
+        return []
+    if found["name"].endswith(("'s", "’s")):
+        # "Irina's from Tbilisi" is said of her.
+        return []
+    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
+    first = pieces[0].removeprefix(found["name"]).strip()
+    first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
+    return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]

@@ -14,12 +14,11 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
-from ireneo.language.words import in_standard, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.language.words import alike, in_standard, language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.memories.beings import beings, beings_in, persons, roles, synonyms, without_speaker
 from ireneo.memories.cues import all_cues, and_words, cues, each_of, says
 from ireneo.memories.facts import ONE_LIFE, holding_of

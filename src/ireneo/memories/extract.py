@@ -16,14 +16,13 @@ from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, said_outright, says
-from ireneo.memories.earnest import Statement, statements
+from ireneo.memories.earnest import VERB_ALONE, Statement, german_and, introduced, leaves_out_ich, statements
 from ireneo.memories.endings import changes_a_thing, says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.occupation import halves_of_work
-from ireneo.memories.parts import VERB_ALONE, german_and, introduced, leaves_out_ich
+from ireneo.memories.persons import Antecedents, names_of
 from ireneo.memories.plans import is_plan
-from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.quoting import (
     answer_in,
     belongs,

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
-from ireneo.language.words import terms
+from ireneo.language.words import alike, terms
 from ireneo.memories.cues import all_cues, each_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.patterns import lazy_re

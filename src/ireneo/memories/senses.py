@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes
 from ireneo.language.topics import Persons, Questions, Senses, Words
-from ireneo.language.words import language_of_sentence, terms
+from ireneo.language.words import alike, language_of_sentence, terms
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 

@@ -1,24 +1,400 @@
-"""Pins: the constraints among what users and the system say in their own words, and what lifts them."""
+"""Judge whether a sentence binds what is done later, how much, and whether beyond the task at hand; and pin what does.
+
+Pins are the constraints among what users and the system say in their own words, but for what was lifted since.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import get_args
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints, OwnWords, Rulings
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Constraints, Forms, OwnWords, Rulings
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.judge import AROUND, MAX_CHARACTERS, SCOPE, STANDING, STRONG, in_context, is_order, judge
 from ireneo.summaries.own_words import OwnSentence, choosing, is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
+
+STANDING = 4.0
+"""It says that it holds from now on, or everywhere."""
+STRONG = 3.0
+MEDIUM = 2.0
+MILD = 1.5
+SHORT_WORDS = 10
+"""How to do something is a rule in at most this many words; in more it is part of a task."""
+OPENING = 6
+"""A sentence refers to what was named before it within its first words only."""
+FRAGMENT = 2
+"""Sentences of so few words mean nothing without the one before."""
+MAX_CHARACTERS = 320
+"""Longer sentences are pinned by the clause that binds."""
+LONGEST = 2_000
+"""Characters of a sentence that are looked at."""
+QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
+_SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
+
+
+@from_data
+def _words() -> Constraints:
+    return topic(Constraints)
+
+
+def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"\b{either(rows())}\b", re.I)
+
+
+def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"{either(rows())}", re.I)
+
+
+_LEAD = lazy_re(lambda: rf"(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_words().turns)}\s+", re.I)
+_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I)
+_ASKS = _begins(lambda: _words().asks)
+_ASKS_NOT = _begins(lambda: _words().asks_not)
+_HEDGES = _begins(lambda: _words().hedges)
+_CONSENTS = lazy_re(lambda: either(_words().consents), re.I)
+_STRESSED = lazy_re(lambda: rf"\b{either(_words().stressed)}\b")
+SCOPE = _anywhere(lambda: _words().scope)
+_WIDE = _anywhere(lambda: _words().wide)
+_NEVER = _begins(lambda: _words().never)
+_FORBID = _begins(lambda: _words().forbid)
+_KEEP = _begins(lambda: _words().keep)
+_RESTS = _begins(lambda: _words().rests)
+_DENIES = _anywhere(lambda: topic(Rulings).negates)
+_USE = _begins(lambda: _words().use)
+_BOUND = _anywhere(lambda: _words().bound)
+_MUST = _anywhere(lambda: _words().must)
+_SHOULD = _anywhere(lambda: _words().should)
+_FIRM = _anywhere(lambda: _words().firm)
+_GUESS = _anywhere(lambda: _words().guess)
+_ONCE = _anywhere(lambda: _words().once)
+_NOTHING = _begins(lambda: _words().nothing)
+_PLANS = _begins(lambda: _words().plans)
+_CHANGES = _begins(lambda: _words().changes)
+_MENDS = lazy_re(lambda: either(_words().mends), re.I)
+_SCENES = _anywhere(lambda: _words().scenes)
+_SUBJECT = _anywhere(lambda: _words().subject)
+_TELLS = _anywhere(lambda: _words().tells)
+_ORDERS = _begins(lambda: _words().orders)
+_LIMITS = _anywhere(lambda: _words().limits)
+_PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
+_POINTS_BACK = _anywhere(lambda: _words().points_back)
+AROUND = "\"'”“’)]*_"
+"""May follow the mark that ends a sentence."""
+_PARTS = lazy_re(
+    lambda: (
+        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(topic(Forms).joins)})\s)?"
+        rf"|(?<!\s)\s+(?:(?P<joint>{either(topic(Forms).joins)})|{either(topic(Forms).splits)})\s+"
+    ),
+    re.I,
+)
+_TAG = lazy_re(lambda: either(topic(Rulings).tags), re.I)
+_REACHES = _begins(lambda: topic(Forms).reaches)
+_FOR_GOOD = _anywhere(lambda: topic(Forms).for_good)
+_FIRST = lazy_re(r"(?P<act>[^\W\d_][\w-]*)\s+(?=\S)")
+_FINITE = _begins(lambda: topic(Forms).finite)
+_FILLERS = _begins(lambda: topic(Forms).fillers)
+_DECIDES = _begins(lambda: topic(Forms).decides)
+_RECALLS = _begins(lambda: topic(Forms).recalls)
+_REMINDS = _begins(lambda: topic(Forms).reminds)
+_CORRECTS = _begins(lambda: topic(Forms).corrects)
+_RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
+_ITSELF = _begins(lambda: topic(Forms).itself)
+_SHARES = _begins(lambda: topic(Forms).shares)
+_NARROWS = _begins(lambda: topic(Forms).narrows)
+_STAGED = _anywhere(lambda: topic(Forms).staged)
+_OWNS = _anywhere(lambda: topic(Forms).owns)
+_PRACTICE = _begins(lambda: topic(Forms).practice)
+_KINDS = _begins(lambda: topic(Forms).kinds)
+_UPKEEP = _begins(lambda: topic(Forms).upkeep)
+_LIKES = _begins(lambda: topic(Forms).likes)
+_MATTERS = _anywhere(lambda: topic(Forms).matters)
+_KEEPS_TO = _begins(lambda: topic(Forms).keeps_to)
+_REPORTS = _anywhere(lambda: topic(Forms).tells)
+
+
+class Judgement(Struct, frozen=True):
+    """How much a sentence binds what comes after it, and how long."""
+
+    strength: float = 0.0
+    """0 for not at all."""
+    lasts: bool = False
+    """It holds beyond the task at hand."""
+
+
+NONE = Judgement()
+
+
+def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
+    """Judge a sentence by the words that bind, and by its form; a system's by its words alone: all is an order."""
+    strength = binding_strength(said, system=system)
+    form = NONE if system else form_of(said)
+    return Judgement(max(strength, form.strength), form.lasts)
+
+
+def form_of(said: OwnSentence) -> Judgement:
+    """What the form of a sentence says, in its place: an item of a list of tasks binds nothing by its form."""
+    return _form(said.text) if said.personal and not said.step else NONE
+
+
+def holds_for_good(sentence: str) -> bool:
+    """Whether a sentence holds beyond the task at hand, by its form alone."""
+    return _form(sentence).lasts
+
+
+def _form(text: str) -> Judgement:
+    """What is chosen or not needed, a correction, a practice, what matters, or none of them."""
+    sentence = QUOTED.sub("X", text[:LONGEST])
+    bare = _bare(sentence)
+    if len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
+        return NONE
+    sentence = _TAG.sub(".", sentence)
+    if sentence.rstrip(AROUND).endswith("?"):
+        parts = list(_clauses(sentence))
+        if any(_CORRECTS.match(clause) for clause, _, _ in parts):
+            return Judgement(STRONG, True)
+        chosen = any(_DECIDES.match(clause) or _DECIDES.match(_bare(clause)) for clause, _, _ in parts[:-1])
+        return Judgement(MEDIUM * (_is_kept(bare) or chosen))
+    if _is_kept(bare):
+        return Judgement(MEDIUM)
+    found = NONE
+    in_case = False
+    for clause, rest, shared in _clauses(sentence):
+        judged = _of_form(clause, rest, shared=shared, in_case=in_case)
+        found = max(found, judged, key=lambda one: (one.lasts, one.strength))
+        in_case = in_case or clause.partition(" ")[0].lower() in _words().conditions
+    if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
+        return Judgement(STRONG, True)
+    if _UPKEEP.match(bare):
+        return Judgement(STRONG, True)
+    if _KINDS.match(bare) and not _REPORTS.search(sentence):
+        # Pasted rules of others and messages of programs have this form too.
+        return Judgement(MEDIUM)
+    if found.strength == 0 and _OWNS.search(sentence) and not _REPORTS.search(sentence):
+        return Judgement(STRONG)
+    return found
+
+
+def _is_kept(bare: str) -> bool:
+    return bool(_KEEPS_TO.match(bare) or _RECALLS.match(bare))
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
+    """The clauses of a sentence, with each and the one behind it; and whether it may have the subject of one before."""
+    place, told, shared = 0, False, False
+    marks = list(_PARTS.finditer(sentence))
+    for mark in [*marks, None]:
+        clause = sentence[place : mark.start() if mark else None]
+        if clause.strip():
+            following = [each.start() for each in marks if each.start() > place][1:2]
+            both = sentence[place : following[0] if following else None]
+            yield _plain(clause), _plain(both), told and shared
+            told = told or _has_subject(clause)
+        if mark is not None:
+            place, shared = mark.end(), bool(mark["joins"] or mark["joint"])
+
+
+def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
+    """What the form of one clause says, `rest` with the one behind it.
+
+    A clause that may have the subject of one before (`shared`) orders nothing.
+    """
+    bare, full = _bare(clause), _bare(rest)
+    if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _RUNS_ITSELF.match(full):
+        return Judgement(STRONG, True)
+    shared = shared and not _PERSON.match(bare)
+    if _ITSELF.match(full) or _REMINDS.match(rest) or _REMINDS.match(full):
+        return Judgement(STRONG)
+    if _ASKS.match(bare):
+        return NONE
+    if _holds_from_now_on(full):
+        return Judgement(STANDING, True)
+    if not in_case and (_LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare)):
+        return Judgement(MEDIUM, True)
+    if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
+        return Judgement(MEDIUM)
+    if not shared and not in_case and _NARROWS.match(full) and is_order(bare):
+        return Judgement(MEDIUM)
+    return NONE
+
+
+def _holds_from_now_on(words: str) -> bool:
+    """Whether an order says that it holds for later work too."""
+    found = _REACHES.match(words)
+    order = _bare(words[found.end() :]) if found else words if _FOR_GOOD.search(words) else ""
+    return bool(order) and bool(is_order(order) or _FORBID.match(order) or _NEVER.match(order))
+
+
+def is_order(clause: str) -> bool:
+    """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
+    found = _FIRST.match(clause)
+    return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
+
+
+def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
+    """How binding a sentence is by the words that bind; 0 for not at all."""
+    # "Don't push, ok?" asks nothing.
+    sentence = _CONSENTS.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
+    leads_nowhere = sentence.endswith(":") and said.with_list == said.text
+    if said.personal and _ASKS_NOT.match(_bare(sentence)):
+        # "Can we not commit the drafts?" is no question.
+        return MEDIUM
+    if _HEDGES.match(_bare(sentence)):
+        return 0.0
+    if sentence.rstrip(AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
+        return 0.0
+    if (_SCENES.search(sentence) or (said.personal and _MENDS.search(sentence))) and not SCOPE.search(sentence):
+        return 0.0
+    opening, comma, rest = sentence.rpartition(", ")
+    bare_ban = said.personal and comma and not _has_subject(opening) and _NOTHING.match(rest)
+    banned = bare_ban or (_NOTHING.match(_bare(sentence)) and not _PLANS.match(sentence))
+    base = MEDIUM if banned else 0.0
+    told = False
+    at_hand = said.personal and _CHANGES.match(_bare(sentence)) and not _WIDE.search(sentence)
+    for thought in _TURN.split(sentence):
+        found = _of_thought(thought, said, told=told)
+        # "Sort the rows, and make sure that …" is done with once the rows are sorted.
+        base = max(base, 0.0 if at_hand and found < STRONG else found)
+        told, at_hand = told or _has_subject(thought), False
+    if system:
+        base = max(base, _of_system(sentence))
+    if said.step and base < STRONG:
+        base = 0.0
+    if base and _WIDE.search(sentence):
+        base = STANDING
+    if (
+        said.personal
+        and SCOPE.search(sentence)
+        and not (said.step or _TELLS.search(sentence) or _REPORTS.search(sentence) or _ASKS.match(_bare(sentence)))
+    ):
+        # What states its scope is a rule, even without a known verb.
+        base = STANDING if base else MEDIUM
+    return base
+
+
+def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
+    """How binding one thought of a sentence is; questions bind nothing.
+
+    Behind a subject (`told`), words that could order or forbid something say what the subject does.
+    """
+    bare = _bare(thought)
+    if _ASKS.match(bare):
+        return 0.0
+    free = not told or _PERSON.match(thought)
+    first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
+    base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
+    # "I don't eat meat any more, only fish" tells of a habit: what is left of it is no rule either.
+    habit = base == 0 and _PERSON.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
+    for number, clause in enumerate(_CLAUSE.split(thought)):
+        if habit and _is_rest(clause):
+            continue
+        if number and (said.personal or _NEVER.match(_bare(clause))):
+            base = max(base, 0.0 if told and not _PERSON.match(clause) else _of_clause(_bare(clause)))
+        told = told or _has_subject(clause)
+    if not said.personal:
+        return base
+    if _BOUND.search(thought) or (_STRESSED.search(thought) and not thought.isupper()):
+        return max(base, STRONG)
+    if _ONCE.search(thought) or _GUESS.search(thought):
+        return base
+    if _MUST.search(thought):
+        return max(base, MEDIUM)
+    ruled = _without_condition(thought)
+    ought = _SHOULD.search(ruled) and _FIRM.search(ruled) and not _TELLS.search(ruled)
+    return max(base, MILD) if ought else base
+
+
+def _is_rest(clause: str) -> bool:
+    """Whether a clause only says what is left of what was denied before, and orders nothing."""
+    found = _RESTS.match(clause)
+    return found is not None and not is_order(clause[found.end() :].strip())
+
+
+def _without_condition(thought: str) -> str:
+    """A thought without the condition that it begins with: what is firm there rules nothing."""
+    opening, comma, rest = thought.partition(",")
+    return rest if comma and _bare(opening).partition(" ")[0].lower() in _words().conditions else thought
+
+
+def _has_subject(words: str) -> bool:
+    """Whether words have a subject outside of a condition."""
+    first = _bare(words).partition(" ")[0].lower()
+    return first not in _words().conditions and bool(_SUBJECT.search(words))
+
+
+def _plain(clause: str) -> str:
+    found = _FILLERS.match(clause.strip())
+    return clause.strip()[found.end() :] if found else clause.strip()
+
+
+def _bare(clause: str) -> str:
+    found = _LEAD.match(clause.strip())
+    return clause.strip()[found.end() :] if found else clause.strip()
+
+
+def _of_clause(clause: str) -> float:
+    if _NEVER.match(clause):
+        return STRONG
+    if _ONCE.search(clause):
+        return 0.0
+    if _FORBID.match(clause) or _KEEP.match(clause):
+        return MEDIUM
+    return MILD if _USE.match(clause) and (_FIRM.search(clause) or len(clause.split()) <= SHORT_WORDS) else 0.0
+
+
+def _of_system(sentence: str) -> float:
+    """What a system prompt says for good: how the assistant works, and what is allowed."""
+    if _BOUND.search(sentence):
+        return STRONG
+    if _LIMITS.search(sentence):
+        return MEDIUM
+    clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
+    # "You are …" describes the assistant.
+    orders = (_ORDERS.match(_bare(clause)) and not _PERSON.match(clause) for clause in clauses)
+    return MILD if any(orders) else 0.0
+
+
+def in_context(said: OwnSentence) -> str:
+    """A sentence with the list that it leads to, or with the sentence before where it points back."""
+    if said.with_list != said.text:
+        return _cut(said.with_list)
+    if len(said.text) > MAX_CHARACTERS:
+        return _binding_clause(said.text)
+    return said.with_before if points_back(said) and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
+
+
+def points_back(said: OwnSentence) -> bool:
+    """Whether a sentence refers to what was named before it."""
+    words = said.text.split()
+    opening = words[: OPENING if said.near else OPENING // 2]
+    return len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening))) is not None
+
+
+def _binding_clause(sentence: str) -> str:
+    """The part of a long sentence that binds, verbatim."""
+    place = 0
+    for found in [*sorted([*_CLAUSE.finditer(sentence), *_TURN.finditer(sentence)], key=lambda each: each.end()), None]:
+        if _of_clause(_bare(sentence[place:])):
+            return _cut(sentence[place:])
+        if found is not None:
+            place = found.end()
+    bound = _BOUND.search(sentence) or SCOPE.search(sentence) or _MUST.search(sentence) or _SHOULD.search(sentence)
+    start = max(bound.start() - MAX_CHARACTERS // 2, 0) if bound else 0
+    return _cut(sentence[sentence.rfind(" ", 0, start) + 1 :])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else text[: text.rfind(" ", 0, MAX_CHARACTERS + 1)]
+
 
 BY_HAND = 5.0
 KNOWN_TEXTS = 256
@@ -28,11 +404,6 @@ MAX_PINS = 160
 
 _THREADS = tuple(f"{kind}{sign}" for kind in get_args(ThreadKind) for sign in (" · ", ": "))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
-
-
-def _words() -> Constraints:
-    return topic(Constraints)
-
 
 _CHOICES = lazy_re(lambda: rf"{either(_words().choices)}", re.I)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
@@ -101,9 +472,11 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
 def _only_chooses(text: str) -> bool:
     """Whether a sentence chooses by number, with no order or ban besides: it means nothing without what was offered."""
     chosen = choosing().match(text)
-    rest = text[chosen.end() :].strip(" ,;.!?+&–-") if chosen else ""
+    if chosen is None:
+        return False
+    rest = text[chosen.end() :].strip(" ,;.!?+&–-")
     bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in topic(OwnWords).chosen else rest
-    return chosen is not None and not (_NEGATES.search(rest) or is_order(rest) or is_order(bare))
+    return not (_NEGATES.search(rest) or is_order(rest) or is_order(bare))
 
 
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:

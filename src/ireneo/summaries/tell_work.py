@@ -13,7 +13,6 @@ from ireneo.grounding.claims import neutralise
 from ireneo.log.calls import ran_by_user, without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.names import merged, named
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
     again,
@@ -43,7 +42,17 @@ from ireneo.summaries.statements import (
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, sentences, short_path, signature, steps
 from ireneo.summaries.summary import ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
-from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
+from ireneo.summaries.tell_code import (
+    changes,
+    definition,
+    heaviest,
+    known_names,
+    merged,
+    named,
+    seen,
+    shows_text,
+    without_removed,
+)
 
 RULED = 10.0
 """Weight of the user's words."""
