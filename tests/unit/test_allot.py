@@ -13,8 +13,16 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, PricedLine, Statements, without_pinned
-from ireneo.context.outdated import MARK, outdated
+from ireneo.context.allot import (
+    MARK,
+    NAMES_SHARE,
+    Allotter,
+    LineOffer,
+    PricedLine,
+    Statements,
+    outdated,
+    without_pinned,
+)
 from ireneo.summaries.summary import ANSWERS, Choice, Line, Mention, SectionName
 from ireneo.summaries.work import WORK
 
