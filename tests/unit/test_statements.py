@@ -8,19 +8,9 @@ import pytest
 from tests.golden.material import run
 from tests.unit.runs import material
 
-from ireneo.summaries.statements import (
-    LONGEST,
-    LONGEST_DOC,
-    asks,
-    code,
-    code_worth,
-    errors,
-    prose,
-    prose_worth,
-    seen_lines,
-    shown_output,
-    without_reminders,
-)
+from ireneo.log.calls import without_reminders
+from ireneo.summaries.outputs import errors, seen_lines, shown_output
+from ireneo.summaries.statements import LONGEST, LONGEST_DOC, asks, code, code_worth, prose, prose_worth
 from ireneo.summaries.steps import steps
 from ireneo.summaries.tell_code import named
 
@@ -486,3 +476,41 @@ def test_praise_says_little() -> None:
         "Nice use of a set here",
     ):
         assert prose_worth(praise) < 1.0 < prose_worth("The export reads each of the rows twice")
+
+
+def test_items_of_an_item_stand_behind_it() -> None:
+    text = """\
+        Two places:
+
+        1. `rows.py`
+           - Located beside the ledger
+           - Keeps rows apart
+        2. `batches.py`
+           - Handles each night
+        3. The rest
+        """
+    assert list(prose(dedent(text), led=True)) == [
+        "`rows.py`: Located beside the ledger; Keeps rows apart",
+        "`batches.py`: Handles each night",
+        "Two places: The rest",
+    ]
+
+
+def test_a_mere_label_stands_behind_what_it_is_of() -> None:
+    text = "## Keep one file\n\n**Pros:**\n- Old months can be read at once\n\n"
+    text += "**Cons:** It grows by a million rows a year."
+    assert list(prose(text, led=True)) == [
+        "Keep one file — Pros: Old months can be read at once",
+        "Keep one file — Cons: It grows by a million rows a year.",
+    ]
+
+
+def test_that_all_passes_and_what_the_user_may_do_now_says_little() -> None:
+    for said in (
+        "All tests pass now.",
+        "Both checks are green.",
+        "You can now restart the importer.",
+        "Ready to merge it.",
+    ):
+        assert prose_worth(said) < 1.0
+    assert prose_worth("All tests pass, since `read_rows` sorts them.") > 1.0

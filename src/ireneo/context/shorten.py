@@ -27,7 +27,8 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
+from ireneo.summaries.outputs import errors, seen_lines
+from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
 from ireneo.summaries.steps import understand
 
 HEAD_SHARE = 0.6

@@ -16,7 +16,8 @@ from ireneo.memories.signature import action_of, action_signature, error_signatu
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.outcomes import dead_ends, key, puts_there_again, said_in_refusal, takes_back, thrown_away
-from ireneo.summaries.statements import asks, errors, prose, prose_worth
+from ireneo.summaries.outputs import errors
+from ireneo.summaries.statements import asks, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 

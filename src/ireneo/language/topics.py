@@ -177,6 +177,8 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     options: Row = ()  # In a question before a list: its items are options
     chooses: Row = ()  # Before the number of a chosen option
     chosen: Row = ()  # After such a number
+    refers_to: Row = ()  # Before the numbers of items that a message is about
+    points: Row = ()  # What such items are called
     own_tags: Row = ()  # In the name of a tag: its content is the user's own
     # In a story, after a bracket or at the beginning of a line: what follows is said out of character
     asides: Row = ()

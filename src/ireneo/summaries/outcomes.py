@@ -12,17 +12,9 @@ from ireneo.grounding.claims import artifacts, claims
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
+from ireneo.summaries.outputs import errors, survives
 from ireneo.summaries.own_words import without_form
-from ireneo.summaries.statements import (
-    asks,
-    code,
-    defined,
-    errors,
-    gives_reason,
-    is_intent,
-    prose,
-    survives,
-)
+from ireneo.summaries.statements import asks, code, defined, gives_reason, is_intent, prose
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature, steps
 from ireneo.summaries.summary import Line
 

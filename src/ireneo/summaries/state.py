@@ -18,7 +18,8 @@ from ireneo.log.calls import known_failed, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import CHECK, SHORT, covers, runs_also, thrown_away
-from ireneo.summaries.statements import errors, shown_output, totals
+from ireneo.summaries.outputs import errors, shown_output, totals
+from ireneo.summaries.statements import SAYS_THAT_ALL_PASSES
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, short_path, tasks_of
 from ireneo.summaries.summary import Line
 
@@ -120,14 +121,16 @@ def _said_to_pass(done: Sequence[Step], messages: Sequence[Message]) -> Iterator
     for message in reversed(messages):
         if message.role != "assistant" or message.draft.origin != "spoken" or message.draft.calls:
             continue
-        said = next((each for each in sentences(message.text) if _PASSES.search(each) and not _BUT.search(each)), "")
+        said = next(
+            (each for each in sentences(message.text) if SAYS_THAT_ALL_PASSES.search(each) and not _BUT.search(each)),
+            "",
+        )
         ran = [step for step in done if step.position < message.position and step.action.shell]
         if said and not (ran and ran[-1].failed):
             yield Line(text=said, subject=PASSES, weight=LESS, position=message.position, sources=(message.id,))
             return
 
 
-_PASSES = lazy_re(lambda: rf"\b{either(topic(Prose).passes)}(?!\w)", re.IGNORECASE)
 _BUT = lazy_re(lambda: rf"\b{either(topic(Prose).passes_not)}(?!\w)", re.IGNORECASE)
 
 

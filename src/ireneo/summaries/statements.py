@@ -19,9 +19,8 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Prose
 from ireneo.language.words import sentences
-from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import TAGS, clip
+from ireneo.summaries.steps import clip
 
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
@@ -93,6 +92,10 @@ class _Outline:
         self.before = ""
         """The last sentence under the heading."""
         self.items: list[str] = []
+        self.above: list[tuple[int, str]] = []
+        """How far the items of each list in progress are indented, with the lead of the list that it stands in."""
+        self.last = (0, "")
+        """How far the last item is indented, and its text."""
         self.head: list[str] = []
         """The head of a table that was read, and whose rows follow."""
 
@@ -105,6 +108,7 @@ class _Outline:
             return
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.take()
+            self.above, self.last = [], (0, "")
             title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
             self.lead = self.heading = self._of_its_topic(title)
             self.topic = self.topic if _LABEL.match(title) else title
@@ -115,9 +119,12 @@ class _Outline:
                 yield from self._add(_row_said(cells, self.head))
             self.head = self.head or cells
         elif (item := _ITEM.match(line)) is not None:
-            yield from self._add(self._of_its_topic(_EMPHASIS.sub(r"\1", item["item"]).strip()))
+            said = self._of_its_topic(_EMPHASIS.sub(r"\1", item["item"]).strip())
+            yield from self._nest(len(line) - len(line.lstrip()), said)
+            yield from self._add(said)
         else:
             yield from self.take()
+            self.above, self.last = [], (0, "")
             *before, last = sentences(said)
             lead = _LINK.sub(r"\g<text>", last)
             if said.endswith(":") and len(lead) < LONGEST_LEAD:
@@ -155,6 +162,23 @@ class _Outline:
             bare = not lead or (short and empty)
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
+
+    def _nest(self, indented: int, item: str) -> Iterator[str]:
+        """Go down to the items of an item, which then leads them, or up again."""
+        before, parent = self.last
+        self.last = (indented, item)
+        if not self.led:
+            return
+        if parent and indented > before:
+            if self.items and self.items[-1] == parent:
+                self.items.pop()
+            yield from self.take()
+            self.above.append((before, self.lead))
+            self.lead = parent if len(parent) <= LONGEST_LEAD else ""
+            return
+        while self.above and indented <= self.above[-1][0]:
+            yield from self.take()
+            self.lead = self.above.pop()[1]
 
     def _leads_on(self) -> bool:
         """Whether each long item of a list is told behind the line that leads to the list."""
@@ -357,6 +381,7 @@ _NAMELESS = lazy_re(
 )
 _PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(topic(Prose).praise)}(?!\w)", re.IGNORECASE)
 _LABEL = lazy_re(lambda: rf"^{either(topic(Prose).labels)}s?(?:$|:)", re.IGNORECASE)
+SAYS_THAT_ALL_PASSES = lazy_re(lambda: rf"\b{either(topic(Prose).passes)}(?!\w)", re.IGNORECASE)
 _FOR_USER = lazy_re(lambda: rf"^{either(topic(Prose).for_user)}(?!\w)", re.IGNORECASE)
 _UNSURE = lazy_re(lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).unsure)}\b", re.IGNORECASE)
 _NUMBERED = lazy_re(lambda: rf"\b{either(topic(Prose).numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
@@ -387,6 +412,11 @@ def _lacks_subject(said: str) -> bool:
     return bool(refers) and not artifacts(named) and not _VALUE.search(named)
 
 
+def _only_passes(said: str) -> bool:
+    """Whether a short sentence only says that the checks pass, which is told by where the work stands."""
+    return len(said.split()) <= ENOUGH_WORDS and bool(SAYS_THAT_ALL_PASSES.search(said)) and not _VALUE.search(said)
+
+
 def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
     if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said) or _lacks_subject(said):
@@ -403,7 +433,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.4 if reason else 0.2
     if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
-    if _PRAISE.match(said) or _FOR_USER.match(said):
+    if _PRAISE.match(said) or _FOR_USER.match(said) or _only_passes(said):
         worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)
@@ -499,6 +529,10 @@ def _comment_worth(said: str) -> float:
 def is_explained(said: str) -> bool:
     """Whether a passage of code stands with a comment."""
     return not said.endswith("`") or bool(_REMARKED.search(said))
+
+
+APART = "--"
+"""Stands between lines of an output that are not adjacent."""
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
@@ -616,160 +650,3 @@ def _comment(line: str) -> str | None:
     for mark in _CLOSES:
         said = said.removesuffix(mark)
     return said.rstrip()
-
-
-# Output: the lines that say why, and those with totals.
-
-_WRONG = lazy_re(
-    r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
-    r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$"
-)
-"""Of a line in lower case: which is searched twice as fast as by a pattern that ignores case."""
-_OF_CODE = lazy_re(r"[{;]$| := |^[})]|^(?:return|if|throw|raise|func|def|fn|function)\b|^\w+(?:\.\w+)+\(")
-"""A line of code, which an output shows beside what is wrong with it."""
-_ENDED_BADLY = lazy_re(
-    r"^(?:\[[\w:./-]{1,40}\] )?(?:ERROR task failed|FAIL(?:ED|URE)?(?:\s+\S+\s+(?:[\d.]+s|\[build failed\]))?"
-    r"|exit (?:code|status) \d+|make: \*\*\* .*)$",
-    re.IGNORECASE,
-)
-"""A line that only says that something failed."""
-_COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
-_FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
-_COMPLAINS = lazy_re(
-    r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
-)
-"""Of a line in lower case that begins with a place in a file."""
-_TOOK = lazy_re(r" \(\d+(?:\.\d+)?s\)$")
-"""The time that a test took."""
-SCRAP = 8
-_NO_ERROR = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)|[\w ]{1,30}:$|[=_-]{4,}")
-"""What passed, what only leads others, and rulers."""
-_PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
-_AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
-_FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
-APART = "--"
-"""Stands between lines of an output that are not adjacent."""
-_HUNK = lazy_re(r"^@@ -\d")
-MOST_ERRORS = 6
-MOST_LINES = 2
-"""Most lines of a long output that are shown for their totals, or because they are mentioned."""
-SHOWN_OUTPUT = 220
-_TOTAL = lazy_re(
-    r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"
-    r"|problems?|vulnerabilities)\b|\btoo large\b|\b(?:total|count|summary|coverage)\b[:\s]",
-    re.IGNORECASE,
-)
-_DIGIT = lazy_re(r"\d")
-_PROGRESS = lazy_re(r"^(?=[^.\n]{0,200}\.)[.FEsxXpP]+(?:[^\S\n]+\[ {0,2}\d{1,3}%\])?[^\S\n]*$", re.MULTILINE)
-"""A line in which a test runner shows a letter or a dot for each test."""
-_HARNESS_SAYS = lazy_re(r"^(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*$", re.MULTILINE)
-
-
-def errors(output: str, limit: int = 320) -> str:
-    """The different lines of an output that say what went wrong, each file once; empty for none.
-
-    That something failed is told only where nothing says what.
-    """
-    told: list[str] = []
-    known: set[str] = set()
-    ended = ""
-    for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
-        # pytest prefixes the lines of a failure with E.
-        line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
-        place = _PLACE.match(line)
-        wrong = _WRONG.search(line.lower()) or (place and _COMPLAINS.search(line.lower()))
-        if len(line) <= SCRAP or not wrong or _NO_ERROR.match(line):
-            continue
-        line = _TOOK.sub("", line)
-        said = line[place.end() :] if place else line
-        if _ENDED_BADLY.match(said):
-            ended = ended or said
-            continue
-        file = place[0].partition(":")[0].rpartition("/")[2] if place else ""
-        if not place and _OF_CODE.search(said):
-            continue
-        if said not in known:
-            told.append(line if file and not known else f"{file}: {said}" if file and file not in known else said)
-        elif file and file not in known:
-            told[-1] += f", also in {file}"
-        known |= {said, file}
-        if len(told) == MOST_ERRORS:
-            break
-    return clip("; ".join(told) or ended, limit)
-
-
-def totals(output: str, limit: int) -> str:
-    """The last lines of an output that count something; empty for none."""
-    lines = (" ".join(line.split()).strip(" =-") for line in _COLOURED.sub("", output).splitlines())
-    counting = [line for line in lines if len(line) <= LONGEST_LINE and _TOTAL.search(line) and _DIGIT.search(line)]
-    return clip("; ".join(counting[-MOST_LINES:]), limit)
-
-
-def without_harness(output: str) -> str:
-    """An output without what the agent's program added to it."""
-    return _HARNESS_SAYS.sub("", without_reminders(output))
-
-
-def shown_output(output: str, following: str = "") -> str:
-    """An output on one line: whole where short, else lines with totals or that `following` mentions.
-
-    Empty where a long one has neither: its beginning and end say nothing.
-    """
-    output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
-    said = " ".join(output.split())
-    if len(said) <= SHOWN_OUTPUT:
-        return said
-    spoken = frozenset(artifacts(following)).union(_FIGURE.findall(following))
-    lines = {" ".join(line.split()): line for line in output.splitlines() if 0 < len(line.strip()) <= LONGEST_LINE}
-    named = {line: len(spoken.intersection([*artifacts(line), *_FIGURE.findall(line)])) for line in lines if spoken}
-    best = sorted((line for line in named if named[line]), key=lambda line: -named[line])[:MOST_LINES]
-    totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
-    return clip(" […] ".join(line for line in lines if line in best or line in totals), SHOWN_OUTPUT)
-
-
-def seen_lines(output: str) -> list[str]:
-    """The lines of a file or search result, without the line numbers and paths that the tool added."""
-    lines = list(_without_places(without_reminders(output).splitlines()))
-    if any(_HUNK.match(line) for line in lines):
-        # Of a diff, added and context lines.
-        return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
-    return lines
-
-
-def _without_places(lines: Sequence[str]) -> Iterator[str]:
-    """Remove line numbers and paths, and mark gaps."""
-    before: tuple[str, int] | None = None
-    for line in lines:
-        found = _FOUND_AT.match(line) or _AT_LINE.match(line)
-        at = (found["path"] if "path" in found.re.groupindex else "", int(found["number"])) if found else None
-        if at and before and at != (before[0], before[1] + 1):
-            yield APART
-        before = at or before
-        bare = GUTTER.sub("", line)
-        yield line[found.end() :] if found and bare == line else bare
-
-
-def reads_as_text(output: str) -> bool:
-    """Whether most of an output is sentences, as in a page or a report."""
-    lines = [line.strip() for line in output.splitlines()[:MOST_JUDGED] if line.strip()]
-    # A line of links or data counts no more than a long sentence.
-    return sum(len(line) for line in lines if _is_sentence(line)) > sum(min(len(line), LONGEST) for line in lines) / 2
-
-
-def _is_sentence(line: str) -> bool:
-    if len(line.split()) < FEWEST_SAID or _CODED.search(line):
-        return False
-    return sum(map(str.isalpha, line)) + line.count(" ") >= LETTERS * len(line)
-
-
-MOST_JUDGED = 120
-"""Lines by which an output is known for text."""
-LETTERS = 0.85
-"""Least share of letters and blanks in a line of text."""
-_CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")
-
-
-def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
-    """The lines that a later change did not remove."""
-    gone = {line.strip() for line in removed}
-    return [line for line in lines if line.strip() not in gone]

@@ -16,16 +16,8 @@ from ireneo.log.calls import without_reminders
 from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import thrown_away
-from ireneo.summaries.statements import (
-    CodeStatement,
-    code,
-    defined,
-    document,
-    is_explained,
-    reads_as_text,
-    seen_lines,
-    survives,
-)
+from ireneo.summaries.outputs import reads_as_text, seen_lines, survives
+from ireneo.summaries.statements import CodeStatement, code, defined, document, is_explained
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, states_of
 from ireneo.summaries.summary import Line, Mention, SectionName
 

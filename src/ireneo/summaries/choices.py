@@ -1,0 +1,185 @@
+"""What the user chose of the options that the agent listed, in the words of the list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.language.files import either, topic
+from ireneo.language.topics import OwnWords
+from ireneo.log.message import Message
+from ireneo.patterns import lazy_re
+from ireneo.summaries.own_words import CHOICE, choosing
+from ireneo.summaries.statements import prose
+from ireneo.summaries.steps import clip
+from ireneo.summaries.summary import Line, Summary
+
+MOST_OPTIONS = 12
+LONGEST_OPTION = 160
+"""Most characters of an option that are kept."""
+LONGEST_HEADED = 280
+"""Most characters that are kept of an option which has a text besides its heading."""
+LINES_BEFORE = 4
+"""Lines before a list in which its question stands."""
+LONGEST_CHOICE = 240
+"""A longer message says by itself what it wants."""
+BARE_CHOICE = 3
+"""A message of at most this many characters is no more than a number: what was chosen is told."""
+OFFERED, CHOSEN = 0.2, 9.0
+"""Weights of a list of options, kept for what may be chosen of it, and of a choice."""
+_OPTION = lazy_re(
+    r"^\s{0,6}(?:[-*] )?(?P<hashes>#{1,4} )?(?:\*\*)?(?P<label>option )?\(?(?P<number>[1-9a-f])"
+    r"(?:(?:\*\*)?[.):](?:\*\*)?|(?(label) [-–—]|(?!)))\s+(?P<said>\S.*)$",
+    re.I | re.M,
+)
+KEPT = lazy_re(r"(?:^|: |; )(?P<number>[1-9A-F])\. (?P<said>.*?)(?=; [1-9A-F]\. |$)")
+_ENDS_OPTION = lazy_re(r"^(?:#|---|\*\*\*)", re.M)
+_FIRST = ("1", "A")
+LIST = "I listed: "
+
+
+def options_line(message: Message) -> Line | None:
+    """The numbered list at the end of the agent's words, if any."""
+    found: dict[str, str] = {}
+    begins, first = 0, _FIRST[0]
+    items = list(_OPTION.finditer(message.text))
+    labelled = [option for option in items if option["label"]]
+    # What is listed within "Option 1" is no option.
+    items = labelled if len(labelled) > 1 else items
+    for place, option in enumerate(items):
+        number = option["number"].upper()
+        if number in _FIRST:
+            # Answers are about the last list.
+            found, begins, first = {}, option.start(), number
+        if ord(number) == ord(first) + len(found):
+            end = items[place + 1].start() if place + 1 < len(items) else None
+            found[number] = _option(option, message.text[option.end() : end])
+    if not 2 <= len(found) <= MOST_OPTIONS:
+        return None
+    listed = "; ".join(f"{number}. {said}" for number, said in found.items())
+    before = message.text[:begins].replace("**", "").split("\n")[-LINES_BEFORE:]
+    asked = next((line.strip(" #*") for line in reversed(before) if line.rstrip(" *").endswith("?")), "")
+    return Line(
+        text=LIST + listed,
+        subject=asked if len(asked) <= LONGEST_OPTION else "",
+        weight=OFFERED,
+        position=message.position,
+        sources=(message.id,),
+    )
+
+
+def _option(option: re.Match[str], body: str) -> str:
+    """What an option says: its line, or, if it has a heading, the first statement under the heading."""
+    said = " ".join(option["said"].replace("**", "").split())
+    if option["hashes"]:
+        under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")
+        return clip(f"{said}: {under}" if under else said, LONGEST_HEADED)
+    return clip(said, LONGEST_OPTION)
+
+
+def stands_at_list(said: str) -> bool:
+    """Whether a question stands at the list that the agent's words end with, and not far behind it."""
+    behind = said[max((option.end() for option in _OPTION.finditer(said)), default=0) :]
+    paragraphs = [each for each in behind.split("\n\n")[1:] if each.strip()]
+    return len(paragraphs) <= PARAGRAPHS_BEHIND
+
+
+PARAGRAPHS_BEHIND = 1
+
+
+def is_options(line: Line) -> bool:
+    """Whether a line lists options."""
+    return line.text.startswith(LIST)
+
+
+class UserChoice(Struct, frozen=True, kw_only=True):
+    """What the user chose by number from options that the agent offered."""
+
+    line: Line
+    offered: int
+    """The position of the message that offers them."""
+    options: tuple[str, ...]
+    """How each option begins."""
+    rejected: tuple[str, ...]
+    """How those begin that were not chosen."""
+
+
+def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
+    """What user messages among `parts` chose by number from the options offered right before.
+
+    `lines` are the strategy lines of each block, by its id.
+    """
+    out: list[UserChoice] = []
+    offered: Line | None = None
+    for part in parts:
+        if isinstance(part, Summary):
+            offered = next((line for line in reversed(lines.get(part.id, ())) if is_options(line)), None)
+        elif part.role == "user" and part.draft.origin == "spoken":
+            choice = _chosen(part, offered) if offered is not None else None
+            out += [choice] if choice else []
+            offered = None
+    return out
+
+
+def _chosen(message: Message, offered: Line) -> UserChoice | None:
+    text = " ".join(message.text.split())
+    if len(text) > LONGEST_CHOICE:
+        return None
+    options = {found["number"]: found["said"] for found in KEPT.finditer(offered.text.removeprefix(LIST))}
+    first = choosing().match(text)
+    named = first or _REFERS.search(text)
+    numbers = list(dict.fromkeys(CHOICE.findall(named[0].upper()))) if named else []
+    asked = f"I asked: “{offered.subject}” " if offered.subject else ""
+    sources = (*offered.sources, message.id)
+    told = "; ".join(f"{each}: {options[each]}" for each in numbers if each in options)
+    if not told:
+        return None
+    begun = {number: said[:_BEGINNING].partition(": ")[0].rstrip(" .…").casefold() for number, said in options.items()}
+    return UserChoice(
+        line=Line(
+            text=f"{asked}The user {'chose' if first else 'meant'} {told}",
+            weight=CHOSEN,
+            position=message.position,
+            sources=sources,
+        ),
+        offered=offered.position,
+        options=tuple(begun.values()),
+        rejected=tuple(
+            said for number, said in begun.items() if first and number not in numbers and len(said) >= _TELLING
+        ),
+    )
+
+
+_REFERS = lazy_re(
+    lambda: (
+        rf"\b{either(topic(OwnWords).refers_to)} (?:the )?(?:{either(topic(OwnWords).points)}s? )?#?[1-9](?!\w|\.\w)"
+        r"(?:(?:,? ?(?:&|and|und|or|oder) |, ?)#?[1-9](?!\w|\.\w))*"
+        # "Fix 3 files" names no item.
+        rf"(?=\s*(?:$|[.,;:!?)&]|{either(topic(OwnWords).chosen)}\b))"
+    ),
+    re.I,
+)
+"""Where a message refers to items of a list by their numbers."""
+_BEGINNING, _TELLING = 40, 8
+"""Characters of an option by which a line is known to tell it, and the fewest that are enough."""
+_BEFORE_OPTION = lazy_re(r"[\s:;,(–—-]*(?:\(?\b[1-9A-F]\b[.):]*)?[\s:;,–—-]*$", re.I)
+_LEAD_WORDS = 3
+
+
+def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> list[Line]:
+    """`lines` without the options that the user did not choose: of a line that lists them, what leads to the list."""
+    out: list[Line] = []
+    for line in lines:
+        said = line.text.casefold()
+        of_line = [each for each in choices if each.offered == line.position and not is_options(line)]
+        choice = next((each for each in of_line if any(option in said for option in each.rejected)), None)
+        if choice is None:
+            out.append(line)
+            continue
+        begins = min(said.index(option) for option in choice.options if option and option in said)
+        lead = _BEFORE_OPTION.sub("", line.text[:begins])
+        out += [replace(line, text=lead)] if len(lead.split()) >= _LEAD_WORDS else []
+    return out
