@@ -242,10 +242,10 @@ def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened
         cache = ContextCache("run", "run", TOKENS.count)
         for place, draft in enumerate(path):
             if spoken_to(path[:place], draft):
-                await turned(house, session, 2_100, "forge", cache)
+                await turned(house, session, 1_980, "forge", cache)
             await session.append(draft)
-        now = await turned(house, session, 2_100, "forge", cache)
-        bounded(now, 2_100)
+        now = await turned(house, session, 1_980, "forge", cache)
+        bounded(now, 1_980)
         valid(now)
         assert "left out" in str(now.messages[:-3])
         assert "left out" not in str(now.messages[-3:])
