@@ -39,15 +39,17 @@ def test_the_line_tells_what_lasts_from_what_passes() -> None:
 
 def test_a_leaf_tells_first_what_bears_most() -> None:
     weights = told(SAID)
-    assert max(weights, key=lambda text: weights[text]) == f"ANNA: “{DEBT}”"
+    assert f"ANNA: “{DEBT}”" in max(weights, key=lambda text: weights[text])
     assert max(weights.values()) < RECAP
 
 
 def test_what_opens_a_thread_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    debt = f"ANNA: “{DEBT}”"
-    before = told(SAID)[debt]
+    def weight() -> float:
+        return max(weight for text, weight in told(SAID).items() if DEBT in text)
+
+    before = weight()
     monkeypatch.setattr(tell_story, "OPENS", 0.0)
-    assert told(SAID)[debt] < before
+    assert weight() < before
 
 
 @pytest.mark.parametrize("short", ["Kill it.", "He dies?", "Dead--"])

@@ -6,8 +6,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import either, topic
 from ireneo.language.story_topics import Turns
@@ -229,6 +231,13 @@ RECAP_PASSAGE = 200, 420
 """Characters after which a passage of a recap ends with the next sentence, and the most that it may have."""
 PASSAGE = 90, 280
 """These lengths for other passages. Neighbouring sentences are kept together since they give order and reasons."""
+WHOLE_TURN = 320
+"""Characters up to which what one speaker says at once is a passage, with what is idle in its middle."""
+WITH_ANSWERS, ANSWERS = 1.5, 0.4
+"""Least worth of a passage that is told with the turns right beside it, and that of what is told with it: who is meant,
+where, and what came of it mostly stands there."""
+EXCHANGE, EXCHANGED = 2, 260
+"""Messages within which turns answer one another, and the most characters of what is told with a passage."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
@@ -291,7 +300,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     if not is_prose(messages):
         _rate(stretch)
     weights = _weights(stretch)
-    lines = list(_lines(stretch, weights))
+    lines = _exchanges(list(_lines(stretch, weights, whole=not is_prose(messages))))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
@@ -398,25 +407,102 @@ def _players(stretch: Sequence[_ToldSentence]) -> frozenset[str]:
     return frozenset(word for word, times in said.items() if named[word] * NAMED_AS < times)
 
 
-def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
-    """Yield the passages of a stretch in order: neighbouring sentences of one text that are worth anything."""
+class _SpokenPassage(Struct, frozen=True):
+    """A line of a leaf, before its neighbours join it."""
+
+    line: Line
+    speaker: str
+    """Who says or narrates it; empty in prose."""
+
+
+def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float], *, whole: bool) -> Iterator[_SpokenPassage]:
+    """Yield the passages of a stretch in order: neighbouring sentences of one text that are worth anything.
+
+    `whole`: a short text is one passage.
+    """
     known: set[str] = set()
     run: list[_ToldSentence] = []
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
         each.weight = _worth(each, len(keys - known))
         known |= keys
-        if run and (each.weight <= 0 or run[-1].stretch != each.stretch):
-            yield from (_line(passage, weights) for passage in _passages(run))
+        if run and run[-1].stretch != each.stretch:
+            yield from (_passage(passage, weights) for passage in _passages(run, whole=whole))
             run = []
-        if each.weight > 0:
+        if each.weight > 0 or run:
             run.append(each)
     if run:
-        yield from (_line(passage, weights) for passage in _passages(run))
+        yield from (_passage(passage, weights) for passage in _passages(run, whole=whole))
 
 
-def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
-    """Split neighbouring sentences into passages that can be understood alone."""
+def _exchanges(passages: Sequence[_SpokenPassage]) -> list[Line]:
+    """Return the lines of a leaf: the weightiest passages of what was spoken with those of the turns right beside."""
+    taken: set[int] = set()
+    groups: list[list[int]] = []
+    for place in sorted(range(len(passages)), key=lambda place: -passages[place].line.weight):
+        if place in taken:
+            continue
+        group = [place]
+        if passages[place].line.weight >= WITH_ANSWERS:
+            beside = (_beside(passages, place, step) for step in (-1, 1))
+            group = sorted([place, *(each for each in beside if each >= 0 and each not in taken)])
+        taken.update(group)
+        groups.append(group)
+    return [_exchange([passages[place] for place in group]) for group in sorted(groups)]
+
+
+def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
+    """Return the place of the passage of the turn right beside that answers one; below 0 if none does."""
+    one, other = passages[place], place + step
+    while 0 <= other < len(passages) and passages[other].line.position == one.line.position:
+        other += step
+    if not 0 <= other < len(passages):
+        return -1
+    line = passages[other].line
+    answers = (
+        bool(one.speaker and passages[other].speaker)
+        and max(one.line.weight, line.weight) < RECAP
+        and line.weight >= ANSWERS
+        and len(line.text) <= EXCHANGED
+        and abs(line.position - one.line.position) <= EXCHANGE
+    )
+    return other if answers else -1
+
+
+def _exchange(passages: Sequence[_SpokenPassage]) -> Line:
+    """Join what was said in turns into one line, each with who says it."""
+    lines = [each.line for each in passages]
+    if len(lines) == 1:
+        return lines[0]
+    texts = []
+    before = ""
+    for each in passages:
+        named = each.speaker == before or each.line.text.startswith(f"{each.speaker}: ")
+        texts.append(each.line.text if named else f"{each.speaker}: {each.line.text}")
+        before = each.speaker
+    return replace(
+        lines[0],
+        text=" ".join(texts),
+        names=tuple({mention.name: mention for line in lines for mention in line.names}.values()),
+        weight=round(min(sum(line.weight for line in lines), EVENTFUL), 2),
+        position=lines[-1].position,
+        sources=tuple(dict.fromkeys(source for line in lines for source in line.sources)),
+        begins=lines[0].position,
+    )
+
+
+def _passages(run: Sequence[_ToldSentence], *, whole: bool) -> Iterator[list[_ToldSentence]]:
+    """Split the sentences of a text, the first of which is worth something, into passages that stand alone."""
+    last = max(place for place, each in enumerate(run) if each.weight > 0)
+    if whole and not run[0].recap and sum(len(each.text) + 1 for each in run[: last + 1]) <= WHOLE_TURN:
+        yield list(run[: last + 1])
+        return
+    for is_told, part in groupby(run, key=lambda each: each.weight > 0):
+        if is_told:
+            yield from _in_passages(list(part))
+
+
+def _in_passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
     enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
     out: list[list[_ToldSentence]] = []
     size = 0
@@ -450,12 +536,18 @@ def _is_idle(each: _ToldSentence) -> bool:
     return is_chatter(each.text) and not (each.narrated and each.turns)
 
 
+def _passage(sentences: Sequence[_ToldSentence], weights: Mapping[str, float]) -> _SpokenPassage:
+    return _SpokenPassage(
+        _line(sentences, weights), next((author for author, _ in spoken(sentences[0].message) if author), "")
+    )
+
+
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
     """Join the sentences of a passage into one line."""
     first = passage[0]
     text = " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in passage)
     worth = sum(each.weight for each in passage)
-    worth *= TOGETHER if len(passage) > 1 else 1.0
+    worth *= TOGETHER if len(passage) > 1 and first.recap else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
     weight = RECAP + RECAPPED * worth if first.recap and len(text) >= SHORT_PASSAGE else min(worth, EVENTFUL)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
@@ -545,7 +637,7 @@ def _story(
     named = {word for place in recaps for word in weighed[True][place].names}
     others = choose(weighed[False], DEEP_LINES - len(recaps), slots=slots, known=named)
     kept = [*(found[True][place] for place in recaps), *(found[False][place] for place in others)]
-    return tuple(sorted(kept, key=lambda line: line.position))
+    return tuple(sorted(kept, key=lambda line: line.told_at))
 
 
 LEAST_NEW = 0.25
