@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from tests.golden.material import edit, read, run, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.steps import steps
-from ireneo.summaries.tell_code import changes, known_names, seen
+from ireneo.summaries.steps import Step, steps
+from ireneo.summaries.summary import Line
+from ireneo.summaries.tell_code import REPLACED_MARK, Gone, changes, known_names, seen, taken_out
 
 OLD = """\
 def read_rows(path, strict, tide):
@@ -104,3 +106,31 @@ def test_a_page_is_told_by_its_sentences_and_a_list_of_hits_is_no_text() -> None
     assert found(fetched)[0] == "The reader of version 4 keeps the head of a file because old exports need it."
     hits = "\n".join(f"src/rows.py:{number}:def read_rows_of_the_night_{number}(path, strict)" for number in range(4))
     assert not any("def read" in text and not text.startswith("`") for text in found(run("grep -rn rows src", hits)))
+
+
+def test_code_of_an_earlier_block_that_a_later_change_took_out_is_marked() -> None:
+    def steps_of(*drafts: list[Draft]) -> list[Step]:
+        return steps(material([draft for each in drafts for draft in each]).messages)
+
+    gone = Gone(taken_out(steps_of(edit("src/rows.py", OLD, NEW))))
+    old = Line(
+        text="read_rows: `rows = old_reader(path); if not rows: rows = fallback_rows(path)`", subject="src/rows.py"
+    )
+    old = replace(old, weight=4.0, position=-1)
+    told = gone.told(old)
+    assert told.text == f"{old.text}{REPLACED_MARK}"
+    assert told.weight < old.weight
+    assert gone.told(told) == told, "it is marked once"
+    assert gone.told(replace(old, subject="src/other.py")).text == old.text
+    assert gone.told(replace(old, position=99)).text == old.text, "it was written again"
+    more = (
+        f"`{'; '.join(f'total_{number} = read_tide(path, {number})' for number in range(9))}; rows = old_reader(path)`"
+    )
+    assert gone.told(replace(old, text=more)).text == more, "most of it stands"
+
+
+def test_a_line_that_a_change_moves_is_not_taken_out() -> None:
+    moved = edit(
+        "src/rows.py", "rows = old_reader(path)\nrows = sorted(rows)", "rows = sorted(rows)\nrows = old_reader(path)"
+    )
+    assert taken_out(steps(material(moved).messages)) == []

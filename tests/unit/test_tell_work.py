@@ -17,7 +17,8 @@ ROWS = "def keep_row(row):\n    if row == 41: # the head\n        return None\n 
 def told(*drafts: list[Draft]) -> list[str]:
     messages = material([draft for each in drafts for draft in each]).messages
     sections = write_leaf(messages, "Keep every row.", ends_turn=False)
-    return [WORK.say(section.name, line, ()) for section in sections for line in section.lines]
+    shown = [section for section in sections if section.name in WORK.sections("turn")]
+    return [WORK.say(section.name, line, ()) for section in shown for line in section.lines]
 
 
 def test_what_the_user_said_in_a_refusal_is_told_with_what_was_refused() -> None:

@@ -10,7 +10,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms, without_pinned
+from ireneo.context.allot import (
+    NAMES_FROM,
+    Allotter,
+    LineOffer,
+    PricedLine,
+    Statements,
+    terms,
+    without_pinned,
+)
 from ireneo.context.shorten import Fitted, fit, share, without_thinking
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Rulings
@@ -39,7 +47,8 @@ from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, const
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
-from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
+from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
+from ireneo.summaries.tell_code import REPLACED_CODE, Gone, taken_out
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
 
@@ -393,7 +402,11 @@ def fill_slots(
     whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
     for slot in slots:
         slot.whole = whole
-    offers = [without_pinned(slot.offer(statements, done), pinned_there) for slot in slots]
+    gone = Gone([*(line for block in blocks for line in block.lines(REPLACED_CODE)), *taken_out(shown_steps)])
+    offers = [
+        without_pinned(_with_replaced_marked(slot.offer(statements, done), gone, statements), pinned_there)
+        for slot in slots
+    ]
     aim = room
     for _ in range(FILLS):
         allotter = Allotter(offers, max(aim - fixed, 0), statements, end=end, standing=standing)
@@ -404,6 +417,18 @@ def fill_slots(
         # Texts may cost more together than separately: again with less.
         aim -= over + 8
     return shown
+
+
+def _with_replaced_marked(offer: LineOffer, gone: Gone, statements: Statements) -> LineOffer:
+    """An offer with the code marked that later changes took out."""
+    told = (
+        gone.told(each.line) if each.section in ABOUT and not each.is_note else each.line for each in offer.statements
+    )
+    lines = tuple(
+        each if line is each.line else statements.price(each.section, line, noted=each.is_beside)
+        for each, line in zip(offer.statements, told, strict=True)
+    )
+    return replace(offer, statements=lines)
 
 
 def _fill(

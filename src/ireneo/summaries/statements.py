@@ -502,7 +502,7 @@ def code_worth(line: str) -> float:
     """The worth of a line of code to a reader who doesn't see the file; 0 for boilerplate."""
     if _BOILER.match(line) or _COLOUR.search(line):
         return 0.0
-    if (comment := _comment(line)) is not None:
+    if (comment := comment_words(line)) is not None:
         return _comment_worth(comment)
     if (remark := _REMARKED.search(line)) is not None:
         return code_worth(line[: remark.start()]) + _comment_worth(remark["said"])
@@ -548,7 +548,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             yield from passage.take(within)
             within, passage.held = "", ""
             continue
-        if (words := _comment(line)) is not None:
+        if (words := comment_words(line)) is not None:
             if not passage.explaining:
                 yield from passage.take(within)
             passage.explain(words, told=told)
@@ -641,7 +641,7 @@ class _Passage:
         self.explaining = self.fresh_words = self.names_itself = False
 
 
-def _comment(line: str) -> str | None:
+def comment_words(line: str) -> str | None:
     """The words of a comment line; None where it is none."""
     found = _COMMENT.match(line)
     if found is None or _DEFINES.match(line):

@@ -17,7 +17,7 @@ from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import thrown_away
 from ireneo.summaries.outputs import reads_as_text, seen_lines, survives
-from ireneo.summaries.statements import CodeStatement, code, defined, document, is_explained
+from ireneo.summaries.statements import CodeStatement, code, comment_words, defined, document, is_explained
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, states_of
 from ireneo.summaries.summary import Line, Mention, SectionName
 
@@ -105,6 +105,56 @@ def _changed(done: Sequence[Step]) -> Iterator[Line]:
         for name, line in _signatures(survives(removed, added)).items():
             if name not in kept:
                 yield step.line(f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", GONE, subject=path)
+
+
+REPLACED_CODE = "replaced_code"
+"""The section of lines of code that changes took out: never shown, it says what of earlier blocks stands no longer."""
+KEPT_GONE = 0.15
+LEAST_GONE, MOST_GONE = 20, 120
+"""Shorter lines of code stand in many places; of longer ones the beginning is kept."""
+REPLACED, REPLACED_MARK = 0.7, " (replaced later)"
+MOSTLY = 0.5
+"""A passage is gone with this share of it."""
+
+
+def taken_out(done: Sequence[Step]) -> list[Line]:
+    """The telling lines of code that changes took out and didn't put elsewhere."""
+    out: dict[tuple[str, str], Line] = {}
+    for step in done:
+        if step.action.kind in CHANGES and not step.failed:
+            for line in survives(step.action.removed.splitlines(), step.action.added.splitlines()):
+                if len(text := _bare(line)) >= LEAST_GONE:
+                    out.pop((step.action.subject, text), None)
+                    out[step.action.subject, text] = step.line(text, KEPT_GONE, subject=step.action.subject)
+    return list(out.values())
+
+
+def _bare(line: str) -> str:
+    """A line of code or of a comment as passages tell it."""
+    said = " ".join((comment_words(line) or line).split())
+    return said[:MOST_GONE].rstrip(" {:;,")
+
+
+class Gone:
+    """The lines of code that were taken out, by their files."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        """Read the lines of `REPLACED_CODE` sections."""
+        self._of: dict[str, list[Line]] = {}
+        for line in lines:
+            self._of.setdefault(line.subject, []).append(line)
+
+    def told(self, line: Line) -> Line:
+        """A line on code as it is told now: marked, and of less weight, where most of that was taken out later."""
+        known = self._of.get(line.subject, ()) if line.subject else ()
+        if not known or line.text.startswith(REMOVED) or line.text.endswith(REPLACED_MARK):
+            return line
+        told = _WITHIN.match(line.text)
+        text = told["code"] if told else line.text
+        out = {each.text for each in known if each.position > line.position and each.text in text}
+        if sum(map(len, out)) < MOSTLY * len(text):
+            return line
+        return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
 
 
 def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:

@@ -43,8 +43,10 @@ from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, asks, defined, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, sentences, short_path, signature, steps
-from ireneo.summaries.summary import ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
+    REPLACED_CODE,
+    Gone,
     changes,
     definition,
     heaviest,
@@ -53,6 +55,7 @@ from ireneo.summaries.tell_code import (
     named,
     seen,
     shows_text,
+    taken_out,
     without_removed,
 )
 
@@ -138,6 +141,7 @@ LIMITS: dict[SectionName, int] = {
     "state": 60,
     "names": 1,
     "status": 1,
+    REPLACED_CODE: 100,
 }
 """Most lines of each section, so that a record is bounded however much it covers."""
 OTHER_LIMIT = 24
@@ -171,6 +175,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "dead_ends": given_up,
             "worked": got_over,
             "artifacts": list(changes(done)),
+            REPLACED_CODE: taken_out(done),
             "open": _asked(messages, ends_turn=ends_turn),
             "state": state_lines(done, messages),
             "names": _names_line(named(messages, done), messages),
@@ -517,6 +522,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     for child in children:
         for section in child.sections:
             kept.setdefault(section.name, []).extend(section.lines)
+    gone = Gone(kept.get(REPLACED_CODE, ()))
+    for name in ABOUT:
+        kept[name] = [gone.told(line) for line in kept.get(name, ())]
+    kept[REPLACED_CODE] = _newest_of_each(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
     kept["discoveries"] = without_removed(kept)
     kept["dead_ends"] = _still_dead(children)
     acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
@@ -543,7 +552,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
         for line in lines.get(name, ()):
             if line.weight < LEAST and name not in ("status", "names", "goal"):
                 continue
-            if name not in ("goal", "status", "names", "state"):
+            if name not in ("goal", "status", "names", "state", REPLACED_CODE):
                 if line.text in said:
                     continue
                 said.add(line.text)
