@@ -13,10 +13,10 @@ from ireneo.engine.intake import BATCH, Listener
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
-from ireneo.memories.endings import telling
 from ireneo.memories.facts import holding_of
 from ireneo.memories.intake import StatedPart, stated_parts
 from ireneo.memories.record import Record
+from ireneo.memories.wording import telling
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock

@@ -12,9 +12,9 @@ from tests.unit.recall_shelf import SmallShelf
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.memories import index as of
-from ireneo.memories.endings import telling
 from ireneo.memories.ranking import RecallHit, pack, read_question, repeats_last, without_duplicates
 from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.memories.wording import telling
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
 WORDS = [

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.unit.waiting import waited
 
 import ireneo
-from ireneo.memories.endings import words_of
 from ireneo.memories.extract import said_facts
 from ireneo.memories.quoting import answer_in, question_of, quotation, unframed
 from ireneo.memories.said import SaidFact
+from ireneo.memories.wording import words_of
 
 AT = datetime(2024, 5, 14, 12, tzinfo=UTC)
 

@@ -49,11 +49,11 @@ from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_
 from ireneo.log.tree import SessionKey
 from ireneo.memories.corrections import PutRight, put_right
 from ireneo.memories.earnest import is_joke_taken_back
-from ireneo.memories.endings import words_of
 from ireneo.memories.extract import said_facts
 from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
 from ireneo.memories.said import SaidFact
+from ireneo.memories.wording import words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel

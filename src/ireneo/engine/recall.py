@@ -31,8 +31,6 @@ from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import all_cues, no_names, relations
 from ireneo.memories.endings import is_name_of, says_of_change
-from ireneo.memories.endings import telling as telling_words
-from ireneo.memories.endings import words_of as own_words_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.persons import is_called
@@ -63,6 +61,8 @@ from ireneo.memories.ranking import (
 from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
+from ireneo.memories.wording import telling as telling_words
+from ireneo.memories.wording import words_of as own_words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.statements import is_intent

@@ -26,7 +26,7 @@ from ireneo.lessons.told_failures import warns
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.corrections import Righted
-from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
+from ireneo.memories.endings import lasted, may_change, replaced_by
 from ireneo.memories.facts import ONE_LIFE, Fact, facts, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
@@ -35,6 +35,7 @@ from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
 from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of, switched
+from ireneo.memories.wording import words_of
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr

@@ -101,6 +101,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     renewed: Row = ()  # Anywhere: `what` was replaced by another one
     switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
     uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
+    allergic: Row = ()  # Anywhere: somebody has an allergy
+    outgrown: Row = ()  # Anywhere: what somebody couldn't eat they can
     recovered: Row = ()  # Anywhere: somebody is well again
     awaited: Row = ()  # Anywhere: something is expected or prepared
     reached: Row = ()  # Anywhere: what was expected has happened
@@ -139,6 +141,11 @@ class Facts(Topic, frozen=True, kw_only=True):
     tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which it is
     # By a measure of one's life that is told anew whenever it changes, patterns of it with its figure
     series: Map = field(default_factory=dict)
+    amounts: Row = ()  # Right before a figure: it is so much
+    for_a_visit: Row = ()  # Anywhere: somebody is there for some days alone
+    # By what costs or earns money, patterns of who or what tells of another price, and of what tells which it is
+    prices_heard: Map = field(default_factory=dict)
+    prices: Map = field(default_factory=dict)
     only: Row = ()  # Anywhere: of several times or days it is this one alone
     # Words for the same measure of things of one's life, blanks between, besides the units of `numbers`
     measures: Row = ()

@@ -17,9 +17,9 @@ from ireneo.language.words import sentences
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import all_cues, each_of
 from ireneo.memories.earnest import plain
-from ireneo.memories.endings import words_of
 from ireneo.memories.facts import holding_of
 from ireneo.memories.record import Record
+from ireneo.memories.wording import words_of
 from ireneo.patterns import lazy_re
 
 _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")

@@ -17,25 +17,27 @@ from msgspec.structs import replace
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Times, Words
-from ireneo.language.words import alike, in_standard, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.language.words import alike, in_standard, sentences, terms, writes_nouns_large
 from ireneo.memories.beings import beings, beings_in, persons, roles, synonyms, without_speaker
-from ireneo.memories.cues import all_cues, and_words, cues, each_of, says
+from ireneo.memories.cues import all_cues, and_words, each_of, says
 from ireneo.memories.facts import ONE_LIFE, holding_of
 from ireneo.memories.figures import (
     APART,
     SIDE,
     WEEKDAY,
+    bare_numbers,
     figures,
     is_measure,
+    is_near,
     is_when,
     months,
     numbers_in,
+    prices,
     series,
     units,
 )
 from ireneo.memories.occupation import other_half
-from ireneo.memories.plans import is_plan, without_plans
+from ireneo.memories.plans import OFF, called_off, came_true, is_coming, is_plan, without_plans
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
     Clause,
@@ -51,10 +53,10 @@ from ireneo.memories.rivals import (
     switched,
     without_owner,
 )
+from ireneo.memories.wording import heard, telling, words_of
 from ireneo.patterns import lazy_re
 
 _LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
-_FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
@@ -74,12 +76,11 @@ _BEGINNING = 6
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _BORN_TO = ("child", "sibling", "parent", "relative")
 """Of the codes of relations, those that end with nothing but a death."""
-_ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
+_ALLERGIES = ("allergy", "avoids", "restriction")
+_ALIKE_SLOTS = (_ALLERGIES,)
 """Attributes of which who says that one has ended means the others as well: what one may eat again."""
 _LATELY = timedelta(days=60)
 """For how long a date that is told is the one that a mere date puts right."""
-_OFF = ("calls_off", "not_planned", "stays")
-"""Cues of statements that may say that nothing comes of a plan."""
 _ALIKE = 0.8
 """The cosine of two words that may name the same."""
 
@@ -92,13 +93,18 @@ def says_of_change(text: str) -> bool:
     return any(pattern.search(text) for pattern in each_of("over_what"))
 
 
+def may_end_something(text: str) -> bool:
+    """Whether a statement that tells nothing by itself may end what is known."""
+    return says_of_change(text) or changes_a_thing(text) or says("reached", text) or says("outgrown", text)
+
+
 def may_change(text: str) -> bool:
     """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
     text = in_standard(text)
     if (
         says_how_many(text)
         or says_of_change(text)
-        or any(says(cue, text) for cue in _OFF)
+        or any(says(cue, text) for cue in (*OFF, "outgrown"))
         or figures(text)
         or counts_of(text)
         or says("reached", text)
@@ -124,13 +130,13 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         return []
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
     if not draft.against:
-        found |= {each.id: each for each in (*_came_true(draft, held), *_called_off(heard(draft.text), held))}
+        found |= {each.id: each for each in (*came_true(draft, held), *called_off(heard(draft.text), held))}
     if draft.attribute != "manner" and (left := without_plans(words_of(draft.text), draft.at)) != words_of(draft.text):
         if len(telling(left)) > 1:
             draft = replace(draft, text=left)
         else:
             # What is only planned takes the place of nothing but another plan.
-            held = [each for each in held if _is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
+            held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
     if draft.attribute == "manner":
@@ -151,6 +157,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
             *reader.over(),
             *reader.other(),
             *reader.measured(),
+            *reader.priced(),
             *reader.so_many(),
             *reader.related(),
             *reader.anew(),
@@ -159,26 +166,6 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
-
-
-def _called_off(words: str, held: Sequence[Record]) -> list[Record]:
-    """The plans of which a statement says that nothing comes of them, or the only one to move of whoever stays."""
-    if not any(says(cue, words) for cue in _OFF):
-        return []
-    plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
-    said, off = telling(words), says("calls_off", words) or says("not_planned", words)
-    moving = [each for each in plans if says("moves", heard(each.text))]
-    # Who stays "in Bath" goes on with the plan to move there.
-    same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]
-    return same or [each for each in moving if len(moving) == 1 and not (off or said & telling(each.text))]
-
-
-def _came_true(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The plans of what a statement says to be so now."""
-    said = set(terms(draft.value)) if draft.attribute and holding_of(draft.attribute) == "one" else set[str]()
-    for each in held if said else ():
-        if not each.attribute and said <= set(terms(each.text)) and is_plan(heard(each.text), each.at):
-            yield each
 
 
 def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
@@ -191,11 +178,6 @@ def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
 def _may_end(record: Record) -> bool:
     """Whether a memory can end: facts and procedures, and events that express a lasting state."""
     return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
-
-
-def _is_coming(text: str) -> bool:
-    """Whether a statement tells of what is to be, such as an appointment."""
-    return cues(language_of_sentence(text)).coming.search(text) is not None
 
 
 def _counts_own(text: str) -> bool:
@@ -314,7 +296,7 @@ class _ChangeReader:
         today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
         # What was told some weeks before is meant if nothing else has a date.
         lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
-        lately = [each for each in lately if self._same_persons(each) and _is_coming(heard(each.text))]
+        lately = [each for each in lately if self._same_persons(each) and is_coming(heard(each.text))]
         return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
@@ -399,6 +381,9 @@ class _ChangeReader:
             return
         own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
         counted = [each for each in own if _counts_own(heard(each.text))]
+        if len(counted) > 1 and says("one_more", self.words):
+            # The fifth follows upon four.
+            counted = [each for each in counted if is_another_count(self.words, heard(each.text))]
         if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
             yield counted[0]
 
@@ -429,6 +414,16 @@ class _ChangeReader:
             if len(same) == 1:
                 yield same[0]
 
+    def priced(self) -> Iterator[Record]:
+        """The only memory of a rent, pay or fee, if somebody from whom one hears of it names another figure."""
+        for heard_of, tells in prices() if not self.besides else ():
+            if not heard_of.search(self.words):
+                continue
+            same = [each for each, _ in self.held if tells.search(heard(each.text)) and self._same_persons(each)]
+            same = [each for each in same if bare_numbers(heard(each.text))]
+            if len(same) == 1 and is_near(self.words, heard(same[0].text)):
+                yield same[0]
+
     def measured(self) -> Iterator[Record]:
         """Memories with another figure of a measure of one's life, of which the newest counts."""
         for pattern in series():
@@ -440,12 +435,12 @@ class _ChangeReader:
 
     def anew(self) -> Iterator[Record]:
         """Memories of a home, a job and the like, if the statement tells of another one."""
-        if self.draft.against or self.besides:
+        if (self.draft.against and self.draft.attribute) or self.besides:
             return
         for thing, changes, tells in _things():
             own = changes.search(self.words)
-            if own is not None and _is_time(self.words[own.end() :]):
-                # "Training moved to Wednesdays".
+            if own is not None and (_is_time(self.words[own.end() :]) or says("for_a_visit", self.words)):
+                # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
                 continue
             # Where nothing is said of how it changes, it is another one of which it is said that it is so now.
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
@@ -459,6 +454,9 @@ class _ChangeReader:
                 if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):
                     continue
                 mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
+                if each.attribute == "partner" and beings_in(mine, self.persons):
+                    # "Mara's decree came through".
+                    theirs = words
                 same = self._are_same(without_speaker(mine), without_speaker(theirs)) or (
                     # "Mara and I": it is of her whom the memory calls somebody of the speaker's.
                     says("joint", mine) and self._are_same(self.words, theirs)
@@ -467,7 +465,10 @@ class _ChangeReader:
                     yield each
 
     def recovered(self) -> Iterator[Record]:
-        """The only memory of an illness, if somebody is well again."""
+        """The only memory of an illness, if somebody is well again, or of an allergy, if it is outgrown."""
+        if says("outgrown", self.words):
+            allergic = [each for each, _ in self.held if each.attribute in _ALLERGIES or says("allergic", each.text)]
+            yield from allergic if len(allergic) == 1 else ()
         if not says("recovered", self.words):
             return
         ill = [
@@ -724,34 +725,9 @@ def _names(text: str) -> set[str]:
     return {term for found in _LARGE.finditer(heard(text)) for term in terms(found[0])}
 
 
-def words_of(text: str) -> str:
-    """A memory's own words: only what is quoted, if it quotes the user."""
-    found = _FRAME.search(text)
-    return found["words"] if found else text
-
-
-def heard(text: str) -> str:
-    """A memory's own words as rules compare them, without the forms of dialects."""
-    return in_standard(words_of(text))
-
-
 def lasted(record: Record) -> bool:
     """Whether an event expresses that something was said or lasted, which can end."""
-    return bool(record.subject) or _FRAME.search(record.text) is not None
-
-
-def telling(text: str) -> set[str]:
-    """The words that distinguish a memory from others: no times and no common words."""
-    return {term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit()}
-
-
-@from_data
-def _plain_words() -> frozenset[str]:
-    stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
-    generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
-    counts = [word for words in topic(Times).counts.values() for word in words]
-    times = (*month_numbers(), *weekday_numbers(), *counts, *generic)
-    return stop | {term for word in (*stop, *times) for term in terms(word)}
+    return bool(record.subject) or words_of(record.text) != record.text
 
 
 @from_data

@@ -17,7 +17,7 @@ from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, said_outright, says
 from ireneo.memories.earnest import VERB_ALONE, Statement, german_and, introduced, leaves_out_ich, statements
-from ireneo.memories.endings import changes_a_thing, says_of_change, telling, words_of
+from ireneo.memories.endings import changes_a_thing, may_end_something, says_of_change
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.occupation import halves_of_work
@@ -33,6 +33,7 @@ from ireneo.memories.quoting import (
 )
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.said import Quoted, SaidFact, is_quoted, key_of
+from ireneo.memories.wording import telling, words_of
 from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
@@ -231,7 +232,7 @@ class _FactReader:
         kept = self._kept(statement, self._kind(statement, said), said)
         if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
             yield self._as_event(statement, kept, said)
-        elif says_of_change(statement.text) or says("reached", statement.text):
+        elif may_end_something(statement.text):
             # What tells nothing by itself may still end what is known.
             yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
 
@@ -524,6 +525,8 @@ class _FactReader:
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none of a job that one has on one day of the week."""
         begun = against or (said is not None and said.tense in ("past", "perfect"))
+        if row.attribute == "home" and not against and says("for_a_visit", statement.text):
+            return
         is_of_a_day = row.attribute in ("employer", "job") and not begun and of_one_day(statement.text)
         if is_of_a_day and not any(each.since for each in self._times(statement.text, statement.language, ahead=False)):
             return

@@ -29,6 +29,19 @@ _FIGURE = lazy_re(
     ),
     re.I,
 )
+_AMOUNT = lazy_re(
+    lambda: (
+        r"(?<![\w.,:/-])[$€£]? ?"
+        r"(?P<number>\d{1,3}(?:[.,]\d{3})+|\d{2,6}(?:[.,]\d{1,2})?)(?![\d:/]|[.,]\d)(?P<thousand>k\b)?"
+        rf"(?P<nth>{either(topic(Phrasing).ordinals)}\b|%)?(?: (?P<next>[^\W\d_]+))?"
+    ),
+    re.I,
+)
+_SO_MUCH = lazy_re(
+    lambda: rf"\b{either(word for each in all_cues().values() for word in each.known.amounts)} [$€£]?$", re.I
+)
+_THOUSANDS = lazy_re(r"[.,](?=\d{3})")
+_MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
@@ -88,6 +101,44 @@ def is_measure(kind: str) -> bool:
 def numbers_in(text: str) -> set[str]:
     """All numbers that are written in digits."""
     return set(_NUMBER.findall(text))
+
+
+def bare_numbers(text: str, *, told: bool = False) -> list[float]:
+    """The numbers of a text that have no unit of anything but money, are no date, and no time of day.
+
+    With `told` those alone of which it is said that it is so much: "it's 1,600", "I'm on 5,800".
+    """
+    found = []
+    text = with_digits(text, units())
+    for hit in _AMOUNT.finditer(text):
+        if told and not _SO_MUCH.search(text, 0, hit.start("number")):
+            continue
+        behind = next(iter(terms(hit["next"] or "")), "")
+        if hit["nth"] or behind in months() or units().get(behind, "") not in ("", *_MONEY):
+            continue
+        number = _THOUSANDS.sub("", hit["number"]).replace(",", ".")
+        found.append(float(number) * (1_000 if hit["thousand"] else 1))
+    return found
+
+
+def is_near(now: str, before: str) -> bool:
+    """Whether a text has one number alone, and that is another one than an earlier text has, of about its size."""
+    numbers = set(bare_numbers(now, told=True))
+    if len(numbers) != 1:
+        return False
+    (one,) = numbers
+    known = bare_numbers(before)
+    return one not in known and any(each and 0.5 <= one / each <= 2 for each in known)
+
+
+@from_data
+def prices() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """Of a rent, a pay or a fee: patterns of a word about another one, and of what tells which it is."""
+    return tuple(
+        (lazy_re(either(known.prices_heard[thing]), re.I), lazy_re(either(patterns), re.I))
+        for known in (each.known for each in all_cues().values())
+        for thing, patterns in known.prices.items()
+    )
 
 
 @from_data

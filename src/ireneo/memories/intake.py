@@ -19,11 +19,11 @@ from ireneo.language.words import base_forms, language_of_sentence, sentences
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import cues
 from ireneo.memories.earnest import BULLET, is_earnest
-from ireneo.memories.endings import telling, words_of
 from ireneo.memories.extract import said_facts, stated_fact
 from ireneo.memories.facts import holding_of
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, slot
 from ireneo.memories.said import SaidFact
+from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
 # Of which kind a text is, by rules alone: the question that should find it decides.

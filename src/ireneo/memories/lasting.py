@@ -19,10 +19,10 @@ from ireneo.language.predicates import predicate
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
-from ireneo.memories.endings import telling, words_of
 from ireneo.memories.plans import is_plan, is_unheard_of, planned_for, unheard_of
 from ireneo.memories.remnants import PIECES, asked, refers
 from ireneo.memories.rivals import number_words
+from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
 COUNTS_FOR = timedelta(days=100)

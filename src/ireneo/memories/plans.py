@@ -7,16 +7,22 @@ held before goes on until somebody says that it came true. Only another plan tak
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from ireneo.language.moments import moments
-from ireneo.language.words import in_standard, language_of_sentence
+from ireneo.language.words import in_standard, language_of_sentence, terms
 from ireneo.memories.cues import clause_words, cues, says
+from ireneo.memories.facts import holding_of
+from ireneo.memories.record import MemoryDraft, Record
+from ireneo.memories.wording import heard, telling
 from ireneo.patterns import lazy_re
 
 _BREAKS = lazy_re(lambda: rf"(?P<sign>[,;:.!–—] (?:{clause_words()} )?| {clause_words()} )", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+OFF = ("calls_off", "not_planned", "stays")
+"""Cues of statements that may say that nothing comes of a plan."""
 _SHORT = 4
 """Words up to which a piece between commas belongs to what stands before it: "to York, end of June"."""
 
@@ -73,3 +79,28 @@ def without_plans(text: str, at: datetime) -> str:
     clauses.append(text[start:])
     kept = [each for each in clauses if not is_plan(each, at)]
     return text if len(kept) == len(clauses) else "".join(kept).strip(" ,;:–—")
+
+
+def is_coming(text: str) -> bool:
+    """Whether a statement tells of what is to be, such as an appointment."""
+    return cues(language_of_sentence(text)).coming.search(text) is not None
+
+
+def called_off(words: str, held: Sequence[Record]) -> list[Record]:
+    """The plans of which a statement says that nothing comes of them, or the only one to move of whoever stays."""
+    if not any(says(cue, words) for cue in OFF):
+        return []
+    plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
+    said, off = telling(words), says("calls_off", words) or says("not_planned", words)
+    moving = [each for each in plans if says("moves", heard(each.text))]
+    # Who stays "in Bath" goes on with the plan to move there.
+    same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]
+    return same or [each for each in moving if len(moving) == 1 and not (off or said & telling(each.text))]
+
+
+def came_true(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
+    """The plans of what a statement says to be so now."""
+    said = set(terms(draft.value)) if draft.attribute and holding_of(draft.attribute) == "one" else set[str]()
+    for each in held if said else ():
+        if not each.attribute and said <= set(terms(each.text)) and is_plan(heard(each.text), each.at):
+            yield each

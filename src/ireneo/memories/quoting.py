@@ -17,8 +17,8 @@ from ireneo.language.times import weekday_numbers
 from ireneo.language.words import language_of_sentence, sentences
 from ireneo.memories.cues import cues, no_names, says
 from ireneo.memories.earnest import Statement, is_earnest, plain
-from ireneo.memories.endings import telling
 from ireneo.memories.rivals import number_words
+from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 MOST_WORDS = 40

@@ -19,10 +19,10 @@ from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import relations
-from ireneo.memories.endings import telling
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
+from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 

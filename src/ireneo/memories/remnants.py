@@ -14,8 +14,9 @@ from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import and_words, clause_words, says
-from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over, telling, words_of
+from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over
 from ireneo.memories.figures import figures
+from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")

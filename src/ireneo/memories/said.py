@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.memories.earnest import Statement
-from ireneo.memories.endings import words_of
 from ireneo.memories.quoting import joined, opened, quotation
 from ireneo.memories.record import Kind
+from ireneo.memories.wording import words_of
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):

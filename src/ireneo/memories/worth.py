@@ -16,9 +16,10 @@ from ireneo.language.topics import Serving
 from ireneo.language.word_lines import Features, features, word_lines
 from ireneo.language.words import in_standard, language_of_sentence, letters
 from ireneo.memories.cues import cues, relations, says
-from ireneo.memories.endings import says_of_change, telling
+from ireneo.memories.endings import says_of_change
 from ireneo.memories.figures import figures, is_measure
 from ireneo.memories.remnants import PIECES
+from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 LEAST = -0.4

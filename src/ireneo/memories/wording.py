@@ -1,0 +1,39 @@
+"""A memory's own words, and those of them that tell it from others."""
+
+from __future__ import annotations
+
+import re
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.times import month_numbers, weekday_numbers
+from ireneo.language.topics import Times, Words
+from ireneo.language.words import in_standard, terms
+from ireneo.patterns import lazy_re
+
+_FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
+
+
+def words_of(text: str) -> str:
+    """A memory's own words: only what is quoted, if it quotes the user."""
+    found = _FRAME.search(text)
+    return found["words"] if found else text
+
+
+def heard(text: str) -> str:
+    """A memory's own words as rules compare them, without the forms of dialects."""
+    return in_standard(words_of(text))
+
+
+def telling(text: str) -> set[str]:
+    """The words that distinguish a memory from others: no times and no common words."""
+    return {term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit()}
+
+
+@from_data
+def _plain_words() -> frozenset[str]:
+    stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
+    generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
+    counts = [word for words in topic(Times).counts.values() for word in words]
+    times = (*month_numbers(), *weekday_numbers(), *counts, *generic)
+    return stop | {term for word in (*stop, *times) for term in terms(word)}
