@@ -86,6 +86,10 @@ ENDED = (
     ("My son is in fifth grade.", "My son is a sixth grader now."),
     ("My boss is Marek. I work at Philips.", "I quit Philips!"),
     ("Mein Freund Jonas hilft mir beim Streichen.", "Jonas und ich haben Schluss gemacht."),
+    ("I take my coffee with two sugars.", "Did I tell you I hate coffee now?"),
+    ("I love jazz.", "I hate jazz these days."),
+    ("I hate onions.", "I love onions now."),
+    ("Ich trinke Kaffee nur schwarz.", "Ich mag Kaffee nicht mehr."),
     ("We have four grandsons.", "Number five has arrived, on Tuesday."),
     ("My salary is 3,200 a month.", "The union got us a raise, I'm on 3,450 since January."),
     ("Our rent is 1,150 a month.", "Letter from the landlord, it's 1,240 from now on."),
@@ -99,6 +103,8 @@ ENDED = (
 
 STANDS = (
     ("Our rent is 1,150 a month.", "The landlord has 40 flats."),
+    ("I love jazz.", "Did I tell you about the jazz in the lift?"),
+    ("I drink tea with milk.", "I hate milk in my coffee."),
     ("Our rent is 1,150 a month.", "The landlord wants a deposit of 1,400 first."),
     ("I live in Hull.", "We're in a flat in Hove for the week."),
     ("I'm a nurse at Fenwick Hall.", "He made me a sandwich."),
@@ -342,3 +348,10 @@ def test_a_joke_that_is_taken_back_in_the_next_message_holds_no_longer(
             session.append([{"role": "assistant", "content": "I see.", "timestamp": f"2024-05-01T10:0{minute}:20Z"}])
         memory.work(until_idle=True)
         assert [each.text for each in memory.memories()] == held
+
+
+def test_who_is_not_married_has_a_partner(tmp_path: Path) -> None:
+    said = ("My wife Nora sings.", "We're not married, by the way, I just call her that.")
+    held = [each.text for each in held_after(tmp_path, *said) if each.holds]
+    assert "The user's partner is called Nora." in held
+    assert "The user's wife is called Nora." not in held

@@ -43,6 +43,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
     asks_within: Row = ()  # After a comma: a request begins
     asks: Row = ()  # At the beginning of a clause: a question or request
+    tells_by_asking: Row = ()  # At the beginning of a question: what follows is told by it
     leads: Row = ()  # Filler words before a clause
     hangs: Row = ()  # At the beginning of a part of a sentence: it belongs to the clause that follows
     breaks: Row = ()  # Between two clauses, if a subject follows
@@ -101,6 +102,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     renewed: Row = ()  # Anywhere: `what` was replaced by another one
     switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
     uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
+    consumes: Row = ()  # Anywhere: the speaker eats, drinks or likes something
+    married_to: Row = ()  # Anywhere: a word for somebody to whom the speaker is married
+    partner: Row = ()  # The word in place of that for somebody to whom they are not
     allergic: Row = ()  # Anywhere: somebody has an allergy
     outgrown: Row = ()  # Anywhere: what somebody couldn't eat they can
     recovered: Row = ()  # Anywhere: somebody is well again

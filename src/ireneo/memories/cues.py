@@ -37,7 +37,7 @@ _EACH = (
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")
 _AROUND = {
-    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}+{}"),
+    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules", "tells_by_asking"), r"\W{{0,9}}+{}"),
     **dict.fromkeys(("either", "limits"), r"\b{}\b"),
     "article": r"{}\s+",
     "dependent": r"\b{}\s+$",

@@ -199,6 +199,9 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     ) and not rows.asks.match(bare):
         yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
         return
+    if tells := rows.tells_by_asking.match(bare):
+        # "Did I tell you I hate coffee now?"
+        bare = f"{bare[tells.end() :].rstrip(' ?')}."
     pieces = list(_clauses(bare, rows))
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):

@@ -139,6 +139,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
             held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
+    found |= {each.id: each for each in (*_turned(draft, held), *_unmarried(draft, held))}
     if draft.attribute == "manner":
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
@@ -166,6 +167,23 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
+
+
+def _turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
+    """What somebody liked that they dislike now, or the other way round; also "I drink coffee black"."""
+    opposite = {"like": "dislike", "dislike": "like"}.get(draft.attribute)
+    said = set(terms(draft.value))
+    for each in held if opposite and said and not draft.against else ():
+        own = heard(each.text)
+        consumed = opposite == "like" and not each.attribute and says("consumes", own)
+        if (each.attribute == opposite and said & set(terms(each.value))) or (consumed and said <= set(terms(own))):
+            yield each
+
+
+def _unmarried(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
+    """The name of somebody whom a memory calls a wife or a husband, if the speaker is not married."""
+    if draft.against and draft.attribute == "marital_status":
+        yield from (each for each in held if each.attribute == "partner" and says("married_to", each.text))
 
 
 def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
