@@ -171,7 +171,9 @@ def _recall(
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
     # Of equal hits the earlier goes first, so that a copied store returns the same order.
     found = sorted(map(_hit_of, mixed), key=lambda each: (-each.score, each.at.timestamp() if each.at else 0.0))
-    found = [each for each in found if each.score >= LEAST_SHARE * found[0].score and not is_small_talk(each.text)]
+    # A user's bare "yes" may answer; an assistant's never does.
+    found = [each for each in found if each.role != "assistant" or not is_small_talk(each.text)]
+    found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
