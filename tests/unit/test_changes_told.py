@@ -86,6 +86,7 @@ ENDED = (
     ("My son is in fifth grade.", "My son is a sixth grader now."),
     ("My boss is Marek. I work at Philips.", "I quit Philips!"),
     ("Mein Freund Jonas hilft mir beim Streichen.", "Jonas und ich haben Schluss gemacht."),
+    ("Ich hab einen Hund, Benno.", "Benno ist gestern gestorben."),
     ("I take my coffee with two sugars.", "Did I tell you I hate coffee now?"),
     ("I love jazz.", "I hate jazz these days."),
     ("I hate onions.", "I love onions now."),

@@ -13,7 +13,7 @@ from ireneo.language.files import LANGUAGES, either, from_data, of_language, top
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
-from ireneo.memories.cues import all_cues, and_words, clause_words, says
+from ireneo.memories.cues import all_cues, and_words, clause_words, relations, says
 from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over
 from ireneo.memories.figures import figures
 from ireneo.memories.record import Record
@@ -73,6 +73,9 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
     if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
         return None
     names = _JOINS.split(row[0])
+    if any(name.casefold() in relations() for name in names):
+        # "Ein Hund, Benno": both are the same.
+        return None
     kept = [name for name in names if not set(terms(name)) & over]
     if len(kept) == len(names) or not kept:
         return None
