@@ -351,6 +351,25 @@ def test_a_joke_that_is_taken_back_in_the_next_message_holds_no_longer(
         assert [each.text for each in memory.memories()] == held
 
 
+@pytest.mark.parametrize(
+    ("said", "gone", "left"),
+    [
+        ("We've bought a house! We're moving to Bath in July. Rex will have a garden.", "Rex died last night.", "Bath"),
+        ("My brother Ben lives in Bath with his dog Rex.", "Rex died last night.", "Ben lives in Bath …."),
+        ("Wir haben ein Haus gekauft. Rex kriegt einen Garten.", "Rex ist gestern gestorben.", "Haus gekauft"),
+    ],
+)
+def test_of_a_quotation_stays_what_is_told_of_others(tmp_path: Path, said: str, gone: str, left: str) -> None:
+    held = [each.text for each in held_after(tmp_path, said, gone) if each.holds and "died" not in each.text]
+    assert [each for each in held if left in each]
+    assert not [each for each in held if "Rex will" in each or "dog Rex" in each or "Rex kriegt" in each]
+
+
+def test_what_is_off_calls_off_nothing_of_who_is_named_beside_it(tmp_path: Path) -> None:
+    said = ("Heike wird am 20. Mai fünfzig.", "Kreta ist geplatzt, Heike hat sich das Bein gebrochen.")
+    assert held_after(tmp_path, *said)[0].holds
+
+
 def test_who_is_not_married_has_a_partner(tmp_path: Path) -> None:
     said = ("My wife Nora sings.", "We're not married, by the way, I just call her that.")
     held = [each.text for each in held_after(tmp_path, *said) if each.holds]

@@ -204,6 +204,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     ordinals: Row = ()  # Endings of ordinal numbers in figures
     definite: Row = ()  # Articles before one of several numbered things
     called: Row = ()  # Somebody of the speaker's, before the name
+    company: Row = ()  # Before somebody who is there too
     over: Row = ()  # Between the two numbers of a blood pressure
     was: Row = ()  # What something was before a change
 

@@ -20,6 +20,7 @@ from ireneo.memories.wording import heard, telling
 from ireneo.patterns import lazy_re
 
 _BREAKS = lazy_re(lambda: rf"(?P<sign>[,;:.!–—] (?:{clause_words()} )?| {clause_words()} )", re.I)
+_CLAUSES = lazy_re(r"[,;:.!?–—]\s")
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 OFF = ("calls_off", "not_planned", "stays")
 """Cues of statements that may say that nothing comes of a plan."""
@@ -91,7 +92,10 @@ def called_off(words: str, held: Sequence[Record]) -> list[Record]:
     if not any(says(cue, words) for cue in OFF):
         return []
     plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
-    said, off = telling(words), says("calls_off", words) or says("not_planned", words)
+    # "Crete is off, Ines broke her leg": nothing is called off that is of Ines.
+    clauses = [each for each in _CLAUSES.split(words) if any(says(cue, each) for cue in OFF)]
+    said = telling(" ".join(clauses or [words]))
+    off = says("calls_off", words) or says("not_planned", words)
     moving = [each for each in plans if says("moves", heard(each.text))]
     # Who stays "in Bath" goes on with the plan to move there.
     same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]

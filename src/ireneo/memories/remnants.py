@@ -55,6 +55,7 @@ def without(text: str, words: str) -> str | None:
     left = left or _untouched(own, words, quoted=own != text)
     if left is None and things and not says("recovered", said):
         left = _without_piece(own, things)
+    left = left or (_of_others(own, over) if over and own != text else None)
     if not left or left == own:
         return None
     if own == text:
@@ -94,6 +95,31 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
 def uncounted(text: str) -> str:
     """`text` without a number before its last word."""
     return _counted().sub("", text)
+
+
+def _of_others(own: str, over: set[str]) -> str | None:
+    """What a quotation says of others than what is `over`: its other sentences, or all but with whom somebody is."""
+    pieces = list(sentences(own, small_opens=True))
+    touched = [not over.isdisjoint(terms(piece)) for piece in pieces]
+    kept = [
+        piece
+        for at, piece in enumerate(pieces)
+        # "Biscuit loves it. He swims": who comes behind is the same.
+        if not (touched[at] or (at and touched[at - 1] and refers().match(piece)))
+        and (telling(piece) or figures(piece))
+    ]
+    if any(touched) and kept:
+        return " ".join(kept)
+    found = next((hit for hit in _company().finditer(own) if not over.isdisjoint(terms(hit[0]))), None)
+    if found is None or not telling(own[: found.start()]):
+        return None
+    return f"{own[: found.start()]} {_LEFT_OUT}{own[found.end() :]}"
+
+
+@from_data
+def _company() -> re.Pattern[str]:
+    """A pattern for those with whom somebody is."""
+    return lazy_re(rf"\s{either(topic(Phrasing).company)} (?:\w+ ){{0,3}}?[A-ZÄÖÜ][\w-]+")
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
