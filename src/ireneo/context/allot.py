@@ -172,6 +172,12 @@ class Statements:
         return _Block(summary, statements, succeeded(summary.lines("operations"), summary.lines("artifacts")))
 
 
+# Every rebuild reads nearly the same lines again.
+@lru_cache(maxsize=4_096)
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(artifacts(text))
+
+
 @lru_cache(maxsize=4_096)
 def terms(text: str) -> frozenset[str]:
     """The stemmed words of a statement and the names in it."""
@@ -534,7 +540,7 @@ def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tupl
 def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]:
     """What was taken away, where later changes have all of its names again."""
     added = [
-        (each.line.position, frozenset(artifacts(each.line.text)))
+        (each.line.position, _names_in(each.line.text))
         for each in told
         if each.section == "artifacts" and not each.line.text.startswith(REMOVED)
     ]
@@ -543,7 +549,7 @@ def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]
         text = each.line.text
         code = each.section == "artifacts" and text.startswith(REMOVED)
         if code or (place in standing and _TAKES_AWAY.match(text)):
-            names = frozenset(artifacts(text))
+            names = _names_in(text)
             again = frozenset[str]().union(*(new for at, new in added if at > each.line.position))
             if names and names <= again:
                 yield place
