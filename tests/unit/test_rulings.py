@@ -490,7 +490,7 @@ def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> 
             "we use the queue explicitly elsewhere to not block the writers",
         ),
         (
-            "It says: # logs are ignored and stay out, but that is not correct, we don't ignore the whole log folder",
+            "It says: # logs are ignored and stay out, but this is not correct, we don't ignore the whole log folder",
             "we don't ignore the whole log folder",
         ),
         # What a clause depends on stays, and so does a bare no.
