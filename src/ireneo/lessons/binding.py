@@ -225,7 +225,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
     for start in reversed(ends[1:] if ruling.startswith(first) else ()):
         cut = ruling[start:]
         clauses = [first[one:other] for one, other in pairwise([each for each in ends if each <= start])]
-        # “It has: …, but that is not correct, we don't ignore the folder”: what is disputed needs no place.
+        # “It says: …, but this is not correct, we don't …”: what is disputed needs no place.
         disputed = _DISPUTES.search(clauses[-1]) is not None
         if (disputed or all(map(_is_of_no_use, clauses))) and stands_alone(cut, conceded=conceded):
             ruling = cut
