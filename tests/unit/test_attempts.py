@@ -119,6 +119,14 @@ def test_what_version_control_takes_back_was_undone() -> None:
     assert undone.instead.command == "git checkout src/rows.py"
 
 
+def test_what_was_put_aside_to_see_whether_a_failure_is_older_was_not_undone() -> None:
+    edited = edit("src/rows.py", "a = 1", "a = 2")
+    aside = run("git stash && pytest tests", "Saved working directory\n3 passed in 0.2s")
+    back = run("git stash pop", "Dropped refs/stash@{0}")
+    assert "undone" in outcomes(edited, aside)
+    assert "undone" not in outcomes(edited, aside, back)
+
+
 def test_a_file_that_is_tidied_away_was_not_undone() -> None:
     made = step("", "Write", {"file_path": "repro.py", "content": "import rows"}, "written")
     assert outcomes(made, run("python repro.py", "41"), run("rm repro.py", "")) == ["worked"]

@@ -181,6 +181,53 @@ def test_a_change_that_version_control_threw_away_is_told() -> None:
     assert told(run("git checkout -- src/rows.py", "")) == []
 
 
+PUT_ASIDE = run("git stash && make check", "Saved working directory and index state WIP on rows: 4f2a91c Keep")
+BROUGHT_BACK = run("git stash pop", "Dropped refs/stash@{0} (9bb01d2)")
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        [PUT_ASIDE, AFTER, BROUGHT_BACK],
+        [run("git stash -q && make check; git stash pop -q", "3 passed")],
+        [PUT_ASIDE, run("git stash apply", ""), run("git stash drop", "")],
+        [PUT_ASIDE, run("git stash", "Saved working directory"), BROUGHT_BACK, BROUGHT_BACK],
+        [PUT_ASIDE, run("git stash", "Saved working directory"), run("git stash pop stash@{1}", ""), BROUGHT_BACK],
+        [PUT_ASIDE, run("git stash", "No local changes to save"), BROUGHT_BACK],
+        [PUT_ASIDE, run("git stash pop", "CONFLICT (content): src/rows.py", failed=True)],
+        [PUT_ASIDE, run("git checkout stash@{0} -- src/rows.py", "")],
+        [PUT_ASIDE, run("git restore --source=stash@{0} src/rows.py", "")],
+    ],
+)
+def test_changes_that_were_put_aside_and_brought_back_are_no_dead_end(then: list[list[Draft]]) -> None:
+    there = edit("src/rows.py", "a = 1", "a = 2")
+    assert told(there, *then) == []
+    assert told(there, *then, run("git checkout -- src/rows.py", "")) != []
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        [PUT_ASIDE],
+        [PUT_ASIDE, run("git stash drop", "Dropped refs/stash@{0}"), BROUGHT_BACK],
+        [PUT_ASIDE, run("git stash clear", "")],
+        [PUT_ASIDE, run("git stash", "Saved working directory"), BROUGHT_BACK],
+        [PUT_ASIDE, run("git stash pop", "error: Your local changes would be overwritten by merge", failed=True)],
+        [PUT_ASIDE, run("git stash list", "stash@{0}: WIP"), run("git stash show -p", "+a = 2")],
+    ],
+)
+def test_changes_that_were_put_aside_for_good_were_taken_back(then: list[list[Draft]]) -> None:
+    (text,) = told(edit("src/rows.py", "a = 1", "a = 2"), *then)[:1]
+    assert text == "I tried changing src/rows.py — abandoned, and taken back with `git stash && make check`."
+
+
+def test_changes_are_brought_back_across_blocks_too() -> None:
+    (line,) = dead_ends(done(edit("src/rows.py", "a = 1", "a = 2"), PUT_ASIDE))
+    assert overturned(line, {"save git stash pop": line.position + 9})
+    assert not overturned(line, {"save git stash list": line.position + 9})
+    assert not overturned(line, {"save git stash pop": line.position - 1})
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -301,6 +301,12 @@ def test_what_was_told_by_hand_needs_no_way_out() -> None:
     assert told_trap(replace(record(TEXT), state="retired"), ["cli"]) is None
 
 
+def test_taking_back_is_no_way_out() -> None:
+    text = "I tried changing src/rows.py — abandoned, and taken back with `git checkout -- src/rows.py`: it is older."
+    assert told_trap(record(text), ["cli"]) is not None
+    assert told_trap(replace(record(text), signature="change: file=rows.py ⇒ -"), ["cli"]) is None
+
+
 def test_its_signature_names_the_call_where_the_text_does_not() -> None:
     found = read_told("It hangs without the VPN: connect first", "bash: make deploy ⇒ timed out")
     assert found is not None

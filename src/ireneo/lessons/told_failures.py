@@ -61,6 +61,8 @@ LONGEST = 1_000
 """Characters of a text that are read."""
 _LABEL = 3
 """Words of a clause that may be only a heading."""
+_TAKEN_BACK = "change: "
+"""Begins the action of a change that was taken back."""
 _JOINED_WORDS = lazy_re(r"(?<![\w./:-])[a-z]++(?:-[a-z]++)++(?![\w./:-])")
 """`xvfb-run`: a word that hardly stands in a call by chance."""
 _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
@@ -90,7 +92,8 @@ def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
     What was remembered by hand is told without a way out as well, as is what must not be done at all.
     """
     told = None if record.cue or not record.holds or disputes(record) else read_told(record.text, record.signature)
-    if told is None:
+    # Of a change that was taken back no way out is known: taking it back is none.
+    if told is None or action_of(record.signature).startswith(_TAKEN_BACK):
         return None
     pieces = supporting(record)
     by_hand = any(not each.messages for each in pieces)

@@ -43,12 +43,26 @@ NEAR = 3
 """Another way to the same end is looked for among this many calls after a failure."""
 
 _UNDO = lazy_re(
-    r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
-    r"|stash\b(?! (?:pop|apply|list)))"
+    r"\bgit (?:checkout (?:--? |(?!stash@)\S+ -- |\.)|checkout [\w./-]+\.\w+|restore (?!\S{0,20} ?stash@)"
+    r"|revert |reset --hard|stash\b(?! (?:pop|apply|list|show|drop|clear|create|store|branch)\b))"
 )
-_ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (?:-- )?\.(?:\s|$))")
+_ALL = lazy_re(
+    r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list|show|drop|clear|create|store|branch)\b)"
+    r"|checkout (?:-- )?\.(?:\s|$))"
+)
 """Takes back all changes."""
 _UNSTASH = lazy_re(r"\bgit stash (?:pop|apply)\b")
+_STASHES = lazy_re(
+    r"\bgit stash(?: (?P<does>pop|apply|branch|drop|clear|list|show|create|store)\b)?"
+    r"(?:(?: -[\w-]{1,20}){0,3} (?:stash@\{)?(?P<which>\d{1,3})\}?(?![\w.]))?"
+    r"|\bgit (?P<from>checkout|restore) [^|;&\n]{0,80}stash@"
+)
+"""What is done with stashes, each with the number of the one that is meant."""
+_PUT_ASIDE = lazy_re(r"taken back with `[^`\n]{0,80}\bgit stash\b")
+"""A dead end that is none if the changes are brought back after its block."""
+_STAYS_STASHED = lazy_re(
+    r"would be overwritten|No stash entries|not a valid reference|is not a stash|could not restore"
+)
 _HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
 _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _COMMANDS = frozenset({"run", "check", "save"})
@@ -227,6 +241,8 @@ def succeeded(operations: Iterable[Line], changed: Iterable[Line] = ()) -> dict[
 
 def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
     """Whether a dead end's approach, or a failed operation, succeeded later."""
+    if _PUT_ASIDE.search(line.text):
+        return any(_UNSTASH.search(name) and position > line.position for name, position in succeeded.items())
     names = [approach(verb, line.subject) for verb, _ in line.verbs] if line.failed else [line.subject]
     return any(succeeded.get(name, -1) > line.position for name in names) or bool(way_out(line, succeeded))
 
@@ -301,11 +317,39 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     if step.failed or step.action.kind in CHANGES:
         return []
     given, done = _executed(step)
+    if _brought_back(steps, place):
+        done = _STASHES.sub("", done)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed(steps[:place])
     lost = [path for path in before if path.rsplit("/", 1)[-1] in given]
     return lost or (before if _ALL.search(done) else [])
+
+
+def _brought_back(steps: Sequence[Step], place: int) -> bool:
+    """Whether the step puts changes aside, and it or a later one brings them back.
+
+    Whoever looks whether a failure is older gives nothing up.
+    """
+    above: int | None = None
+    for step in steps[place:]:
+        if step.result is None or not step.action.shell or (step.failed and not step.failed_itself):
+            continue  # It was refused or interrupted.
+        for each in _STASHES.finditer(_executed(step)[1]):
+            does, which = each["does"], int(each["which"] or 0)
+            if not does and not each["from"]:
+                above = 0 if above is None else above + ("No local changes" not in step.output)
+            elif above is None or does in ("list", "show", "create", "store"):
+                continue
+            elif does == "clear" or (does == "drop" and which == above):
+                return False
+            elif does in ("drop", "pop", "branch") and which < above:
+                above -= 1
+            elif each["from"] or (which == above and not (step.failed and _STAYS_STASHED.search(step.output))):
+                return True
+        if above is None:
+            return False
+    return False
 
 
 def takes_back(step: Step) -> bool:
