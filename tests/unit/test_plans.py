@@ -17,6 +17,7 @@ SAID = datetime(2024, 3, 4, 10, tzinfo=UTC)
 
 def held_after(folder: Path, *said: tuple[int, str]) -> list[Record]:
     """All that is remembered of what was said on days counted from the first."""
+    folder.mkdir(exist_ok=True)
     with ireneo.sync.open(folder / "memory.db", durability="normal") as memory:
         for day, text in said:
             at = (SAID + timedelta(days=day)).isoformat()
@@ -146,6 +147,13 @@ def test_a_plan_whose_day_has_passed_stands_beside_what_held_and_is_marked(
     held = [each for each in held_after(tmp_path, (0, home), (1, plan), (130, "How do I boil an egg?")) if each.holds]
     assert [each.attribute for each in held] == ["home", ""]
     assert held[1].text.endswith(mark)
+
+
+@pytest.mark.parametrize("text", ["In December we want to fly to Crete.", "Im Dezember wollen wir nach Kreta fliegen."])
+def test_what_is_wanted_for_a_later_month_stands_until_that_is_over(tmp_path: Path, text: str) -> None:
+    for days, holds in ((60, True), (270, True), (330, False)):
+        held = held_after(tmp_path / str(days), (0, text), (days, "How do I boil an egg?"))
+        assert any("ret" in each.text and each.holds for each in held) is holds
 
 
 def test_a_plan_of_which_nothing_was_heard_for_long_is_let_go(tmp_path: Path) -> None:

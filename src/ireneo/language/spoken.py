@@ -40,6 +40,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     authority: Row = ()  # At the beginning of a clause: somebody who is believed in matters of health
     played: Row = ()  # Anywhere in a message: it is role play
     fiction: Row = ()  # Anywhere in a message: the people in it are invented
+    of_books: Row = ()  # Anywhere in a sentence: such a work is read, bought or recommended
     handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
     asks_within: Row = ()  # After a comma: a request begins
     asks: Row = ()  # At the beginning of a clause: a question or request

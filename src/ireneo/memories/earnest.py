@@ -74,7 +74,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     if says("handed_over", text) and _is_pasted(text):
         return
     in_story = any(says("asks_for_story", each) for each in (text, *before[-2:]))
-    made_up = in_story or any(says("fiction", each) for each in (text, *before[-4:]))
+    made_up = in_story or any(_is_of_fiction(each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     lines = text.split("\n")
     # "12. And the cat is back" answers how many there are; a list has more than one number.
@@ -112,6 +112,12 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 beside = []
             else:
                 beside = [*(beside or ()), piece] if piece.text else None
+
+
+def _is_of_fiction(text: str) -> bool:
+    """Whether a message is about a work in which people are invented, and doesn't merely ask for one to read."""
+    found = [each for each in sentences(text, small_opens=True) if says("fiction", each)]
+    return any(not says("of_books", each) for each in found)
 
 
 def _sentences(line: str) -> Iterator[str]:

@@ -40,6 +40,8 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
+_LONGEST_LISTED = 4
+"""Words of a thing in a list behind the first, at the most."""
 _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
@@ -578,7 +580,9 @@ class _FactReader:
         # "Climbing, usually on Saturdays": what says when or how is nothing that is liked.
         hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
         more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
-        values = [self._value(piece, language) for piece in (first, *more)]
+        # "Allergic to walnuts, and Bella my cat sleeps here": a clause is none of the list.
+        clause = next((at for at, each in enumerate(more) if len(each.split()) > _LONGEST_LISTED), len(more))
+        values = [self._value(piece, language) for piece in (first, *more[:clause])]
         kept = [value for value in values if value]
         return kept if kept and values[0] else []
 

@@ -110,7 +110,9 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
     tenses = [_tense(each, language) for each in clauses]
     if not {"past", "perfect"}.isdisjoint(tenses):
         return None
-    return _End(at=at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR))
+    until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
+    # "In December we want to fly to Crete" counts until December is over.
+    return _End(at=max(until, planned_for(plain, at) or until))
 
 
 def _question_of(text: str) -> str:
