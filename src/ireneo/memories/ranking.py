@@ -706,8 +706,9 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     """The same hits with one place for a memory and the message that it was read from.
 
     For a fact in a slot the memory is kept, with its date; any other memory is part of what was said, and the
-    message says more. The other one moves to the end if it tells anything besides, such as when it ended, or else is
-    left out. A hit keeps its place if it has a word of the question that the other one lacks.
+    message says more. The other one moves to the end if it tells anything besides, such as when it ended, or is no
+    message and nothing that was said on a day, or else is left out. A hit keeps its place if it has a word of the
+    question that the other one lacks.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
@@ -731,11 +732,14 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     once = [replace(best[row], score=scores[row]) for row in rows]
     least = min(scores.values(), default=0.0)
     again = (
-        each
-        for place, each in enumerate(best)
-        if place not in rows and (each.state != "active" or not telling(each.text) <= telling(best[stands[place]].text))
+        each for place, each in enumerate(best) if place not in rows and not _says_it_again(each, best[stands[place]])
     )
     return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
+
+
+def _says_it_again(hit: RecallHit, shown: RecallHit) -> bool:
+    said = hit.record is None or hit.record.kind == "episodic"
+    return said and hit.state == "active" and telling(hit.text) <= telling(shown.text)
 
 
 def each_copy_once(ranking: Sequence[RecallHit]) -> list[RecallHit]:

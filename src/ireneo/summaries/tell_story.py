@@ -407,12 +407,14 @@ def _players(stretch: Sequence[_ToldSentence]) -> frozenset[str]:
     return frozenset(word for word, times in said.items() if named[word] * NAMED_AS < times)
 
 
-class _SpokenPassage(Struct, frozen=True):
+class _SpokenPassage(Struct, frozen=True, kw_only=True):
     """A line of a leaf, before its neighbours join it."""
 
     line: Line
     speaker: str
     """Who says or narrates it; empty in prose."""
+    audience: frozenset[str] | None
+    """Who was there; None for everybody."""
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float], *, whole: bool) -> Iterator[_SpokenPassage]:
@@ -461,6 +463,8 @@ def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
     line = passages[other].line
     answers = (
         bool(one.speaker and passages[other].speaker)
+        # A line is known to those alone who were there for all of it.
+        and passages[other].audience == one.audience
         and max(one.line.weight, line.weight) < RECAP
         and line.weight >= ANSWERS
         and len(line.text) <= EXCHANGED
@@ -537,9 +541,10 @@ def _is_idle(each: _ToldSentence) -> bool:
 
 
 def _passage(sentences: Sequence[_ToldSentence], weights: Mapping[str, float]) -> _SpokenPassage:
-    return _SpokenPassage(
-        _line(sentences, weights), next((author for author, _ in spoken(sentences[0].message) if author), "")
-    )
+    message = sentences[0].message
+    authors = [author for author, _ in spoken(message) if author]
+    audience = None if message.draft.present is None else frozenset([*message.draft.present, *authors])
+    return _SpokenPassage(line=_line(sentences, weights), speaker=next(iter(authors), ""), audience=audience)
 
 
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
