@@ -242,6 +242,36 @@ def test_a_failure_that_was_taken_back_has_not_passed(check: str, output: str, u
     run(work())
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "told"),
+    [
+        ("make lint", "make lint", "`make lint` passed in the end."),
+        ("make lint 2>&1 | tail -25", "make lint", "`make lint` passed in the end."),
+        ("git fetch && make lint", "make lint", "`make lint` passed in the end."),
+        (
+            "pytest -q tests/test_a.py",
+            "pytest -q",
+            "`pytest -q` passed in the end.",
+        ),
+        ("make test", "make lint", "`make test` failed. `make lint` passed."),
+    ],
+)
+def test_an_episode_tells_that_a_check_failed_before_it_passed(first: str, then: str, told: str) -> None:
+    async def work() -> None:
+        desk = Desk()
+        failing = desk.runs(
+            first, "--- FAIL: keeps rows\nmake: *** [lint] Error 1\n1 failed, 2 passed in 2s", failed=True
+        )
+        passing = desk.runs(then, "3 passed in 2.1s")
+        await desk.session([desk.asks("Mend it"), *failing, *desk.edits("clock.py"), *passing, desk.says("Done.")])
+        await desk.gather()
+        (episode,) = [each for each in await desk.all() if each.kind == "episodic"]
+        assert told in episode.text
+        assert ("failed" in episode.text) == ("failed" in told)
+
+    run(work())
+
+
 def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_what_was_put_aside_for_a_while() -> None:
     async def work() -> None:
         desk = Desk()

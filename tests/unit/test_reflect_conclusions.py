@@ -233,3 +233,11 @@ def test_other_days_are_no_days_of_theirs(text: str) -> None:
 def test_what_did_not_come_about_is_not_counted(text: str, told: list[Record], stands: bool) -> None:
     refused = unsupported(concluded(text, *told), told)
     assert refused == "" if stands else "did not come about" in refused
+
+
+def test_what_passed_in_the_end_had_failed_and_is_no_success_that_counts() -> None:
+    told = [episode(f"`make lint` {end}.", day, f"s{day}") for day, end in enumerate(["passed"] * 3)]
+    assert drawn(*told, episode("`make lint` passed in the end.", 4, "s4"), episode("Sun.", 5, "s5")) != []
+    mended = [episode("`make lint` passed in the end.", 4 + day, f"e{day}") for day in range(2)]
+    assert drawn(*told, *mended) == []
+    assert drawn(*mended, episode("`make lint` passed in the end.", 9, "s9")) == []

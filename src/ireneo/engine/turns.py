@@ -32,6 +32,8 @@ _COMMAND = 80
 _ERROR = 90
 _SAID = 120
 _FILES = 3
+_LEFT_FAILING = 2
+"""Most checks that are told as failed beside the last one."""
 UNDONE = "undo "
 """Begins the subject of a dead end that worked and was taken back."""
 _LEAST = 30
@@ -134,11 +136,14 @@ def _outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]
     What is passed on as passed is what nothing contradicts: neither its status nor its output.
     """
     told = _last_told(done)
+    for left in _left_failing(done, told):
+        yield f"`{clip(left.action.subject, _COMMAND)}` failed.", left.sources
     if told is not None and told.failed_itself:
         error = error_line(told.output, _ERROR).rstrip(".")
         yield f"`{clip(told.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", told.sources
     elif told is not None and _passed(told):
-        yield f"`{clip(told.action.subject, _COMMAND)}` passed.", told.sources
+        end = " in the end" if any(_failed_before(step, told) for step in done) else ""
+        yield f"`{clip(told.action.subject, _COMMAND)}` passed{end}.", told.sources
     back = _taken_back(done)
     if back is not None:
         yield f"I took the changes back with `{clip(back.action.subject, _COMMAND)}`.", back.sources
@@ -151,6 +156,20 @@ def _last_told(done: Sequence[Step]) -> Step | None:
         return ran
     checks = (step for step in reversed(done) if step.action.kind == "check" and step.result is not None)
     return next((step for step in checks if step.failed_itself or not step.failed), None)
+
+
+def _left_failing(done: Sequence[Step], told: Step | None) -> list[Step]:
+    """The last checks that failed when they were run last, but for the one that is told anyway."""
+    last = {step.action.subject: step for step in done if step.action.kind == "check" and step.result is not None}
+    left = [step for step in last.values() if step.failed_itself and step is not told]
+    return [step for step in left if told is None or not _failed_before(step, told)][-_LEFT_FAILING:]
+
+
+def _failed_before(step: Step, passed: Step) -> bool:
+    """Whether a step ran the same check before, or a part of it, and failed."""
+    earlier = step.position < passed.position and step.action.kind == "check" and step.failed_itself
+    check = passed.action.subject.split()
+    return earlier and any(each.split()[: len(check)] == check for each in step.action.subject.split("&&"))
 
 
 def _passed(check: Step) -> bool:

@@ -167,7 +167,7 @@ _NAMES = 12
 
 _OUTCOME = lazy_re(
     r"`(?P<action>[^`\n]{2,120})`\s+(?:has |had |was )?"
-    r"(?:(?P<failed>failed|timed out|crashed|broke)|(?P<worked>passed|succeeded|worked))\b",
+    r"(?:(?P<failed>failed|timed out|crashed|broke)|(?P<worked>passed|succeeded|worked))\b(?P<mixed> in the end\b)?",
     re.IGNORECASE,
 )
 _CLAUSE = lazy_re(r"(?<=[.!?;])\s+|\n+")
@@ -190,6 +190,8 @@ class _Saying(Struct, frozen=True, kw_only=True):
     """What of other episodes meets in it."""
     words: str
     failed: bool = False
+    mixed: bool = False
+    """It passed in the end, and had failed before."""
 
 
 def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conclusion, ...]:
@@ -246,7 +248,7 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
     """How often an action ended in one way, if it mostly did."""
     for told in _grouped(episodes, _actions).values():
         bad = [each for each in told if each.failed]
-        good = [each for each in told if not each.failed]
+        good = [each for each in told if not (each.failed or each.mixed)]
         alike, needed, word = (bad, FAILURES, "failed") if len(bad) >= len(good) else (good, SUCCESSES, "passed")
         if len(alike) < needed or len(alike) < SHARE * len(told):
             continue
@@ -332,8 +334,11 @@ def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Say
 
 
 def _actions(episode: Record) -> list[_Saying]:
-    found = [(" ".join(each["action"].split()), bool(each["failed"])) for each in _OUTCOME.finditer(episode.text)]
-    return [_Saying(episode=episode, about=action, words=action, failed=failed) for action, failed in found]
+    out: list[_Saying] = []
+    for each in _OUTCOME.finditer(episode.text):
+        action, mixed = " ".join(each["action"].split()), bool(each["mixed"])
+        out.append(_Saying(episode=episode, about=action, words=action, failed=bool(each["failed"]), mixed=mixed))
+    return out
 
 
 def _sayings(episode: Record) -> list[_Saying]:
