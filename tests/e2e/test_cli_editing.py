@@ -36,6 +36,7 @@ def test_what_one_folder_remembers_another_one_is_not_told(folders: tuple[Path, 
     db, acme, globex = folders
     told = run("remember", f"The tide table's keys: {PLANTED}", "--origin", "agent", db=db, cwd=acme).stdout
     assert "It belongs to this folder's project; --general makes it visible in all projects." in told
+    assert "names no command" not in told
     run("remember", "The tide table is printed at nine.", "--general", db=db, cwd=acme)
     run("pad", "tide", "--goal", "tide table", "--fact", f"Tide keys: {PLANTED}", db=db, cwd=acme)
     run("pad", "tide", "--finish", f"Done with the tide table. {PLANTED}", db=db, cwd=acme)
@@ -138,3 +139,12 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     done = run(*arguments, db=db, cwd=acme, ends=2)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_the_guard_cannot_know_is_said_when_it_is_remembered(folders: tuple[Path, Path, Path]) -> None:
+    db, acme, _ = folders
+    unnamed = run("remember", "Never run the backfill on the live cluster.", db=db, cwd=acme).stdout
+    assert "It names no command, so `ireneo check` won't warn of it" in unnamed
+    named = run("remember", "Never run `make backfill` on production.", db=db, cwd=acme).stdout
+    assert "names no command" not in named
+    assert "make backfill" in run("check", "Bash", "make backfill", db=db, cwd=acme).stdout

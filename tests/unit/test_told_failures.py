@@ -16,8 +16,8 @@ import ireneo
 from ireneo.guard import check_call
 from ireneo.lessons.guard import SessionSoFar, advice
 from ireneo.lessons.lessons import HEED
-from ireneo.lessons.told_failures import ToldFailure, read_told, told_trap, warns
-from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.lessons.told_failures import ToldFailure, names_no_call, read_told, told_trap, warns
+from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.types import GuardAdvice
 
 NOW = datetime(2026, 5, 2, tzinfo=UTC)
@@ -269,11 +269,32 @@ def test_a_text_without_a_command_is_no_trap(text: str) -> None:
         ("no code, just explain what is used", False),
         ("We had words over port 80 and it broke the ice; go on", False),
         ("make sure the door is locked", False),
+        ("cargo test in crates/tide needs redis up, start it with make redis", True),
+        ("`make e2e` requires the stub server; run `make stub` first", True),
+        ("cargo test needs about ten minutes", False),
+        ("make deploy needs to be quick, use the small image", False),
         ("Does npm install break the lockfile? Use pnpm?", False),
     ],
 )
 def test_a_text_of_no_kind_may_warn(text: str, *, so: bool) -> None:
     assert warns(text) == so
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "so"),
+    [
+        ("Never run the backfill on the live cluster.", "semantic", True),
+        ("Please don't deploy on a Friday.", "semantic", True),
+        ("Die Nachbuchung nie auf dem Livesystem ausführen.", "semantic", True),
+        ("The nightly import hangs on the first of a month.", "failure", True),
+        ("`make backfill` hangs on the live cluster: ask Ops", "failure", False),
+        ("Nina never runs late.", "semantic", False),
+        ("I don't run any more.", "semantic", False),
+        ("Never run the backfill on the live cluster.", "procedural", False),
+    ],
+)
+def test_what_names_no_call_is_known(text: str, kind: Kind, *, so: bool) -> None:
+    assert names_no_call(replace(record(text), kind=kind)) == so
 
 
 @waited

@@ -22,7 +22,7 @@ from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.predicates import next_statement, until_next_verb
 from ireneo.language.words import sentences, terms
-from ireneo.lessons.told_failures import warns
+from ireneo.lessons.told_failures import names_no_call, warns
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.corrections import Righted
@@ -71,6 +71,11 @@ class Remembered(ShortRepr, frozen=True, kw_only=True):
     """What became of further facts in the same text."""
     redacted: Mapping[str, int] = {}
     """How many different secrets of each kind were removed from the text and its details before they were stored."""
+
+    @property
+    def names_no_call(self) -> bool:
+        """Whether it says what must not be run, or what fails, and names no call that the guard could know."""
+        return names_no_call(self.record)
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:

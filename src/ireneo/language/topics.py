@@ -627,6 +627,8 @@ class Warned(Topic, frozen=True, kw_only=True):
     joins: Row = ()  # Before a clause that goes on
     reasons: Row = ()  # A clause begins so: it says why
     fails: Row = ()  # Anywhere: something goes wrong
+    needs: Row = ()  # Anywhere: something has to be there
+    unnamed: Row = ()  # Anywhere: something that is run is forbidden, whether or not its command is named
     changes: Row = ()  # Anywhere: what is named is a file that is changed
     in_place_of: Row = ()  # Before a command: something else replaces it
     ahead_of: Row = ()  # Before a command: what stands in front is to be done first

@@ -33,6 +33,7 @@ from ireneo.lessons.told_calls import (
     INSTEAD,
     MARKED,
     MOST_WORDS,
+    NEEDS,
     OPENS,
     PATH,
     PLAIN,
@@ -41,6 +42,7 @@ from ireneo.lessons.told_calls import (
     SCRIPT,
     SHORT,
     TRAILING,
+    UNNAMED,
     ToldCall,
     as_place,
     call_of_command,
@@ -139,7 +141,7 @@ def read_told(text: str, signature: str = "") -> ToldFailure | None:
 def warns(text: str) -> bool:
     """Whether a text of which nobody says what it is warns of a call: it goes wrong, or must not be made.
 
-    It has to name a known program or a file, and what to do instead, or that it is forbidden.
+    It has to name a known program or a file, and what to do instead or first, or that it is forbidden.
     """
     found = read_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else None
     if found is None or not (found.way_out or found.forbidden):
@@ -147,7 +149,18 @@ def warns(text: str) -> bool:
     program = program_name(found.command.split()[0]) if found.command else ""
     several = programs().has_subcommands(program) or program in programs().tasks
     named = bool(found.path and not program) or several or (bool(program) and is_program(program))
-    return named and (found.forbidden or bool(FAILS.search(text)))
+    needs = bool(NEEDS.search(found.said)) and bool(ACTS.search(found.way_out)) and not NEEDS.search(found.way_out)
+    return named and (found.forbidden or needs or bool(FAILS.search(text)))
+
+
+def names_no_call(record: Record) -> bool:
+    """Whether a memory forbids that something is run, or tells of a failure, and no call is known that it is about.
+
+    The guard can't warn of such a one.
+    """
+    if record.kind == "failure":
+        return read_told(record.text, record.signature) is None
+    return record.kind == "semantic" and len(record.text) <= LONGEST and bool(UNNAMED.search(record.text))
 
 
 def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -> ToldFailure:

@@ -137,6 +137,8 @@ def remember(text: NewMemory, keep_secrets: KeepSecrets = False, *, telling: Rem
     path = database(stored.db)
     done = tried(path, stored.space, lambda memory: memory.remember(words, **details), keep_secrets=keep_secrets)
     lines = [*remembered_lines(done), *secret_lines(done.redacted)]
+    if done.names_no_call:
+        lines.append("It names no command, so `ireneo check` won't warn of it: tell it with the command in `marks`.")
     if details.get("project") and not (telling.project or telling.general):
         lines.append("It belongs to this folder's project; --general makes it visible in all projects.")
     return Answer(remembered_answer(done), lines)
