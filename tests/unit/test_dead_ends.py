@@ -181,6 +181,28 @@ def test_a_change_that_version_control_threw_away_is_told() -> None:
     assert told(run("git checkout -- src/rows.py", "")) == []
 
 
+@pytest.mark.parametrize(
+    ("later", "so"),
+    [
+        ("gh api repos/tide/moon/pulls/7/comments/9913/replies -f body='Done'", True),
+        ("gh api repos/tide/moon/pulls/7/comments/9914/replies -f body='Done'", True),
+        ("gh api repos/tide/moon/pulls/comments/9913 -f body='Done'", False),
+        ("gh api repos/tide/moon/pulls/comments/9914/replies -f body='Done'", False),
+        ("gh api -X PUT repos/tide/moon/pulls/7/comments/9913/replies", False),
+        ("curl repos/tide/moon/pulls/7/comments/9913/replies", False),
+        ("gh api users/tide/moon/pulls/7/comments/9913/replies", False),
+    ],
+)
+def test_the_same_call_with_another_path_to_the_same_thing_is_the_way_out(later: str, *, so: bool) -> None:
+    lost = run(
+        "gh api repos/tide/moon/pulls/comments/9912/replies -f body='Mended'", "Not Found (HTTP 404)", failed=True
+    )
+    other = run("ls", "a.py")
+    text, *_ = [*told(lost, other, other, other, other, run(later, "{}"), AFTER), ""]
+    assert f"; `{later}` worked" not in told(lost, run(later, "no", failed=True), AFTER)[0]
+    assert (f"; `{later}` worked" in text) == so
+
+
 PUT_ASIDE = run("git stash && make check", "Saved working directory and index state WIP on rows: 4f2a91c Keep")
 BROUGHT_BACK = run("git stash pop", "Dropped refs/stash@{0} (9bb01d2)")
 

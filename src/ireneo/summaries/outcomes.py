@@ -39,6 +39,9 @@ STATUS_SUBJECT = 80
 """Most characters of a command in a status line."""
 SHORT = 60
 """Most characters of an output quoted with an outcome."""
+_PARTS = 3
+"""Least parts of a path that may be spelt in another way."""
+_DIGITS = lazy_re(r"\d+")
 NEAR = 3
 """Another way to the same end is looked for among this many calls after a failure."""
 
@@ -384,6 +387,7 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
     if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed(step)[1]):
         return None  # It found nothing.
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
+    instead = instead or next((s for s in steps[place + 1 :] if _respells(s, step)), None)
     tail = f"; {_named(instead)} worked" if instead else ""
     worth = FAILED if step.action.shell else MISTAKEN
     text = f"I tried {_named(step)}{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
@@ -470,6 +474,33 @@ def _replaces(candidate: Step, failed: Step) -> bool:
         word for word in other[1:] if word[0] not in "-|&;<>"
     }
     return one != other and one[:2] == other[:2] and len(plain) > 1
+
+
+def _respells(candidate: Step, failed: Step) -> bool:
+    """Whether `candidate` is the same command with a longer or shorter path to the same thing, and succeeded.
+
+    Numbers in it may differ: what answers at `pulls/7/comments/12/replies` doesn't at `pulls/comments/13/replies`.
+    """
+    if candidate.result is None or candidate.failed or not (candidate.action.shell and failed.action.shell):
+        return False
+    one, other = _up_to_path(failed), _up_to_path(candidate)
+    if not one or one[:-1] != other[:-1] or one[-1] == other[-1]:
+        return False
+    short, long = sorted((_path_parts(one[-1]), _path_parts(other[-1])), key=len)
+    rest = iter(long)
+    same = len(short) < len(long) and all(part in rest for part in short)
+    return same and short[0] == long[0] and short[-1] == long[-1] and len(short) >= _PARTS
+
+
+def _up_to_path(step: Step) -> list[str]:
+    """The words of a command up to the first path of several parts; empty where there is none."""
+    words = step.action.subject.split()
+    at = next((at for at, word in enumerate(words) if at and len(_path_parts(word)) >= _PARTS), None)
+    return [] if at is None else words[: at + 1]
+
+
+def _path_parts(word: str) -> list[str]:
+    return [_DIGITS.sub("0", part) for part in word.strip("/").split("/") if part]
 
 
 def _file(step: Step) -> str:
