@@ -322,6 +322,25 @@ def test_what_was_told_by_hand_needs_no_way_out() -> None:
     assert told_trap(replace(record(TEXT), state="retired"), ["cli"]) is None
 
 
+@pytest.mark.parametrize(
+    ("call", "so"),
+    [
+        ("gh api repos/tide/moon/pulls/comments/9912/replies -f body=Done", True),
+        ("gh api repos/tide/moon/pulls/comments/47110/replies -f body=Done", True),
+        ("gh api repos/tide/moon/pulls/7/comments/47110/replies -f body=Done", False),
+        ("gh api repos/tide/moon/pulls/comments/47110", False),
+    ],
+)
+def test_what_works_with_the_same_id_elsewhere_fails_with_any_id(call: str, *, so: bool) -> None:
+    text = (
+        "I tried `gh api repos/tide/moon/pulls/comments/9912/replies` — it failed: Not Found; "
+        "`gh api repos/tide/moon/pulls/7/comments/9912/replies` worked."
+    )
+    trap = told_trap(record(text, messages=("m_two",)), ["cli"])
+    assert trap is not None
+    assert (advice([trap], "Bash", {"command": call}, SessionSoFar, project="cli") is not None) == so
+
+
 def test_taking_back_is_no_way_out() -> None:
     text = "I tried changing src/rows.py — abandoned, and taken back with `git checkout -- src/rows.py`: it is older."
     assert told_trap(record(text), ["cli"]) is not None

@@ -367,7 +367,13 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     if (trap.ruling or trap.remembered) and not (trap.command or trap.tool):
         return any(_ends(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
+    if trap.remembered and not looks and any(each in trap.way_out for each in _ID.findall(trap.path)):
+        # It works with the same id elsewhere: what fails is no matter of the id.
+        return any(_ends(_ID.sub("0", word), _ID.sub("0", trap.path)) for word in piece.words)
     return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
+
+
+_ID = lazy_re(r"(?<!\d)\d{4,}(?!\d)")
 
 
 def _is_called(trap: Trap, piece: _Piece) -> bool:
