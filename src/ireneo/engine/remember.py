@@ -295,6 +295,8 @@ def _already_over(
         last = each.evidence[-1]
         if not each.holds or each.id == told.id or each.at <= draft.at or each.origin != "user":
             continue
+        if not may_change(each.text):
+            continue
         word = replace(
             draft,
             text=each.text,
@@ -306,7 +308,7 @@ def _already_over(
             quote="",
             **{name: getattr(each, name) for name in NAMES},
         )
-        if may_change(each.text) and _ended_among(word, [told], often):
+        if _ended_among(word, [told], often):
             yield _evidence_against(told, word)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
@@ -133,8 +134,9 @@ def each_of(cue: str) -> Iterator[re.Pattern[str]]:
     return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
+@lru_cache(8_192)
 def says(cue: str, text: str) -> bool:
-    """Whether a cue of any language stands in a text."""
+    """Whether a cue of any language stands in a text; cached, since each new statement is held against many."""
     return any(getattr(each, cue).search(text) for each in all_cues().values())
 
 

@@ -98,8 +98,9 @@ def may_end_something(text: str) -> bool:
     return says_of_change(text) or changes_a_thing(text) or says("reached", text) or says("outgrown", text)
 
 
+@lru_cache(4_096)
 def may_change(text: str) -> bool:
-    """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
+    """Whether a text may end a memory: it says so, or states a figure or one of two opposites; cached."""
     text = in_standard(text)
     if (
         says_how_many(text)
