@@ -40,6 +40,10 @@ def events(text: str, asked: str = "") -> Iterator[SaidFact]:
             "My sister keeps goats behind the church. They got in again.",
             "My sister keeps goats behind the church. They got in again.",
         ),
+        (
+            "My aunt has a stall by the canal, my brother helps her carry, My aunt has a stall by the canal, it has a blue door",
+            "My aunt has a stall by the canal, my brother helps her carry, My aunt has a stall by the canal, it has a blue door",
+        ),
         ("Unser Keller steht unter Wasser. Es ist die Pumpe.", "Unser Keller steht unter Wasser. Es ist die Pumpe."),
     ],
 )

@@ -83,8 +83,9 @@ def joined(text: str, last: Statement, said: Statement) -> str:
     if said.text.rstrip(".!…") == last.text.rstrip(".!…"):
         return text
     if last.sentence == said.sentence:
-        start = said.sentence.find(last.text) + len(last.text)
-        end = said.sentence.find(said.text, start)
+        end = said.sentence.find(said.text, said.sentence.find(last.text) + len(last.text))
+        # Whoever says something twice is quoted from the second time.
+        start = said.sentence.rfind(last.text, 0, max(end, 0)) + len(last.text)
         return f"{text}{said.sentence[start:end] if end >= start else ', '}{said.text}"
     more = f"{said.sentence.partition(said.text)[0]}{said.text}"
     before = [piece for piece in (said.asked, said.opened) if piece and piece not in said.sentence]
