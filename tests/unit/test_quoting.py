@@ -20,6 +20,11 @@ from ireneo.memories.wording import words_of
 AT = datetime(2024, 5, 14, 12, tzinfo=UTC)
 
 
+TWICE = (
+    "My aunt has a stall by the canal, my brother helps her carry, My aunt has a stall by the canal, it has a blue door"
+)
+
+
 def quoted(text: str, asked: str = "") -> list[str]:
     return [words_of(fact.text) for fact in events(text, asked)]
 
@@ -41,8 +46,8 @@ def events(text: str, asked: str = "") -> Iterator[SaidFact]:
             "My sister keeps goats behind the church. They got in again.",
         ),
         (
-            "My aunt has a stall by the canal, my brother helps her carry, My aunt has a stall by the canal, it has a blue door",
-            "My aunt has a stall by the canal, my brother helps her carry, My aunt has a stall by the canal, it has a blue door",
+            TWICE,
+            TWICE,
         ),
         ("Unser Keller steht unter Wasser. Es ist die Pumpe.", "Unser Keller steht unter Wasser. Es ist die Pumpe."),
     ],
