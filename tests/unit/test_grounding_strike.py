@@ -132,6 +132,12 @@ def test_a_small_number_stands_where_it_counts_the_same(text: str, left: str | N
     assert strike(text, Grounds(HANDS), cited=HANDS).text == (text if left is None else left)
 
 
+def test_a_compound_of_a_name_that_stands_there_names_nothing_new() -> None:
+    told = "The rows of two writers are Ledger-bound."
+    assert strike(told, Grounds(WORK)).text == told
+    assert "Kafka" not in strike("The rows of two writers are Kafka-bound.", Grounds(WORK)).text
+
+
 def test_what_was_struck_is_named() -> None:
     struck = strike("I read src/ledger.py, which has 97,531 rows.", EVIDENCE)
     assert struck.parts == ("which has 97,531 rows",)

@@ -253,6 +253,18 @@ def test_what_is_no_note_is_refused_and_told(tmp_path: Path) -> None:
     live("in memory", tmp_path, work, model)
 
 
+def test_a_ruling_stands_beside_a_clause_that_says_what_was_not_done(tmp_path: Path) -> None:
+    ruled = "ruled 5 [1] Migrations folder barred; no benchmark written, no release planned, no schema checked yet."
+    model = ScriptedLLM(Writer([*GOOD, ruled], []))
+
+    async def work(session: Session) -> None:
+        await session.append(session_of(3))
+        (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
+        assert (came.did, came.struck, came.reason) == ("written", 0, "")
+
+    live("in memory", tmp_path, work, model)
+
+
 def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them(tmp_path: Path) -> None:
     model = ScriptedLLM(Writer(GOOD, []))
 

@@ -27,11 +27,13 @@ from ireneo.engine.writing import (
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts, neutralise
 from ireneo.grounding.evidence import source_texts, supported_rate
-from ireneo.language.topics import Voice
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Rulings, Voice
 from ireneo.language.words import other_language, terms
 from ireneo.log.calls import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
 from ireneo.log.tree import Annotation
+from ireneo.patterns import lazy_re
 from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
@@ -312,9 +314,18 @@ def _best_up_to(values: Sequence[float]) -> list[int]:
     return out
 
 
+_CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
+_DENIES = lazy_re(lambda: rf"(?:{either(topic(Rulings).negates)})", re.IGNORECASE)
+
+
 def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the cited messages hold hardly anything of a ruling's words."""
-    said, held = set(terms(text)), set(terms("\n".join(source_texts(cited))))
+    """Whether the cited messages hold hardly anything of a ruling's words.
+
+    What a clause beside it denies ("…; no test written yet") stands in no message.
+    """
+    clauses = _CLAUSE.split(text)
+    told = ", ".join(clause for clause in clauses if not _DENIES.match(clause)) if len(clauses) > 1 else text
+    said, held = set(terms(told or text)), set(terms("\n".join(source_texts(cited))))
     return len(said & held) < RULED_SHARE * len(said)
 
 

@@ -346,8 +346,10 @@ class SourceIndex:
         return bool(words) and any(_has_pieces([words], source, False, False) for source in self._spoken)
 
     def _has_name(self, name: str) -> bool:
-        wanted = re.sub(r"['-]s\b", "", name).casefold()
-        words = [word for word in re.split(r"[\s'-]+", wanted) if word]
+        parts = [part for part in re.sub(r"['-]s\b", "", name).split("-") if part]
+        # Of a compound that the writer made, such as “Kafka-backed”, the part in small letters names nothing.
+        naming = [part for part in parts if not part.islower()] or parts
+        words = [word for part in naming for word in re.split(r"[\s']+", part.casefold()) if word]
         return all(map(self._has_name_word, words)) or (name.endswith("_") and self._has_identifier(name))
 
     def _has_name_word(self, word: str) -> bool:
