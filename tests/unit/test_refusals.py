@@ -50,6 +50,13 @@ def trap_in(failing: str, error: str, then: str, *, project: str = "ledger") -> 
             "give it `concise` in place of `plain`",
             Trigger(command="ruff check", words=("--output-format", "plain"), unless=("concise",)),
         ),
+        (
+            "short make lint --all",
+            "error: unrecognized subcommand 'make'",
+            "cd /srv/ledger && make lint --all",
+            "leave `short` out",
+            Trigger(command="short make"),
+        ),
     ],
 )
 def test_a_refusal_is_proof_enough(failing: str, error: str, then: str, way: str, trigger: Trigger) -> None:
@@ -65,8 +72,10 @@ def test_a_refusal_is_proof_enough(failing: str, error: str, then: str, way: str
         ("rows load --fast a.csv", "rows: 3 of 90 rows are broken", "rows load a.csv"),
         ("rows load --kind a", "error: invalid value 'b' for the lease", "rows load --kind c"),
         ("rows load --kind a,b", "error: invalid value 'a' for --kind", "rows load --kind c,d,e"),
+        ("short make lint", "error: unrecognized subcommand 'make'", "short git status"),
+        ("short make lint", "error: unrecognized subcommand 'make'", "make clean"),
     ],
-    ids=["another error", "the value is not named", "several others instead"],
+    ids=["another error", "the value is not named", "several others instead", "another purpose", "another task"],
 )
 def test_what_the_program_did_not_refuse_needs_more(failing: str, error: str, then: str) -> None:
     seen = trap_in(failing, error, then)
@@ -130,3 +139,23 @@ def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
     assert advice([found], "Read", {"file_path": "/srv/ledger/core/days.py"}, SessionSoFar, project="ledger") is None
     other = step("", "Read", {**given, "mode": "fast"}, "a = 1", False)
     assert not [cue for cue in observations(a_run(tried, other)) if "with:" in cue]
+
+
+def test_a_name_that_a_tool_does_not_know_is_done_without() -> None:
+    lost = step("", "Skill", {"skill": "ship"}, "<tool_use_error>Unknown skill: ship</tool_use_error>", True)
+    runs = [a_run(lost, run("git status", "clean"), session=name) for name in ("one", "two")]
+    (cue,) = [cue for cue in observations(*runs) if "<unknown>" in cue]
+    seen = observations(*runs)[cue]
+    assert worth_telling(seen)
+    assert not worth_telling(seen[:1])
+    assert seen[0].text == "`Skill` knows no `ship` here: do it without."
+    found = trap_of(lesson_of(seen[0]), {cue: seen})
+    assert found is not None
+    assert advice([found], "Skill", {"skill": "ship"}, SessionSoFar, project="ledger") is not None
+    assert advice([found], "Skill", {"skill": "review"}, SessionSoFar, project="ledger") is None
+
+
+def test_a_name_that_came_to_be_known_is_no_missing_one() -> None:
+    lost = step("", "Skill", {"skill": "ship"}, "<tool_use_error>Unknown skill: ship</tool_use_error>", True)
+    made = step("", "Skill", {"skill": "ship"}, "Launching skill: ship")
+    assert not [cue for cue in observations(a_run(lost, made)) if "<unknown>" in cue]

@@ -23,7 +23,7 @@ from ireneo.lessons.observe import (
     is_supported,
     plain_name,
 )
-from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation
+from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT
 from ireneo.log.message import Message, MessageId
@@ -159,7 +159,8 @@ _LONGEST_WAY = 60
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    own = (*_commands(material, run), *_missing(material, run), *_slow(material, run)) if material.project else ()
+    about = (_commands, _missing, _unknown, _slow) if material.project else ()
+    own = [each for read in about for each in read(material, run)]
     return [*own, *_not_enough(material, run), *_rules_broken(material, run)]
 
 
@@ -190,6 +191,39 @@ def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observ
 
 def _cannot_start(each: TriedCall, name: str) -> bool:
     return any((found := _IS_MISSING.fullmatch(fault)) is not None and name in found.groups() for fault in each.faults)
+
+
+_IS_UNKNOWN = lazy_re(
+    r"(?:unknown|no such|unrecogni[sz]ed) (?:[a-z]+ ){0,2}[a-z]+:? ['\"‘`]?(?P<name>[A-Za-z][\w:-]{1,60})(?![\w./])"
+    r"|^(?:Error: )?[A-Z][a-z]+ (?:type |named )?['\"‘`](?P<other>[A-Za-z][\w:-]{1,60})['\"’`] (?:was )?not found",
+    re.I,
+)
+
+
+def _unknown(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The names that a tool was given and doesn't know: a skill or an agent that isn't there."""
+    lost: dict[tuple[str, str], list[TriedCall]] = {}
+    for each in run:
+        found = None if each.shell or each.worked or each.path else _IS_UNKNOWN.match(each.step.error)
+        name = next(filter(None, found.groups()), "") if found else ""
+        if name and name in _values(each):
+            lost.setdefault((each.tool, name), []).append(each)
+    for (tool, name), group in lost.items():
+        if not any(each.worked and each.tool == tool and name in _values(each) for each in run):
+            text = f"`{tool}` knows no `{name}` here: {WITHOUT}."
+            seen = _fact(
+                material, f"<unknown> {tool} {name}", group, len(group), text, (f"unknown to {tool}: {name}", name)
+            )
+            yield replace(seen, way_out=WITHOUT, trigger=Trigger(tool=tool, words=(name,)))
+
+
+WITHOUT = "do it without"
+
+
+def _values(each: TriedCall) -> frozenset[str]:
+    given = each.step.call.arguments
+    values = given.values() if isinstance(given, Mapping) else ()
+    return frozenset(value for value in values if isinstance(value, str))
 
 
 _A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")
@@ -235,7 +269,7 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
         if (each.step.action.kind in CHANGES and each.worked) or _MOVES_CODE.match(each.program):
             passed = {}
         serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
-        if not each.shell or serves not in _CHECKING:
+        if not each.shell or serves not in _CHECKING or _MENDS.search(each.program):
             continue
         if each.worked and serves == "tests":
             passed[each.program] = each
@@ -306,6 +340,7 @@ def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) ->
     )
 
 
+_MENDS = lazy_re(r"[:_-]fix\b")
 _CHECKING = frozenset({"tests", "integration", "linter", "checks", "formatter"})
 
 

@@ -24,7 +24,7 @@ _VALUE = lazy_re(
 )
 _TOO_MANY = lazy_re(
     r"accepts (?:at most|only)? ?\d+ arg|too many (?:arguments|args|operands)|takes (?:no|\d+) (?:positional )?arg"
-    r"|extra operand|unexpected (?:extra )?argument|received \d+ arg",
+    r"|extra operand|unexpected (?:extra )?argument(?! ['\"‘`]?-)|received \d+ arg",
     re.I,
 )
 _TASK = lazy_re(

@@ -125,7 +125,7 @@ def _shown_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shell:
         return _other_argument(run, at)
-    bare = _bare(run, at) or _started_otherwise(run, at) or _of_a_line(run, at)
+    bare = _bare(run, at) or _unwrapped(run, at) or _started_otherwise(run, at) or _of_a_line(run, at)
     if bare is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
@@ -167,6 +167,27 @@ def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
             worked=_helped(failed, each),
             trigger=trigger,
         )
+    return None
+
+
+def _unwrapped(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same command without the program before it, which knows no such subcommand."""
+    failed = run[at]
+    step = _step(failed)
+    before, _, name = failed.program.partition(" ")
+    if step is None or not name or not is_unknown(failed.step.error) or not names_thing(failed.step.error, name):
+        return None
+    for each in run[at + 1 : at + 1 + SOON]:
+        if each.shell and any(then.words == step.words[1:] for then in shell_steps(each.command_line)):
+            return Remedy(
+                label=f"without:{before}",
+                words=f"leave `{before}` out",
+                names=(before,),
+                wrong=(name,),
+                tries=(failed, each),
+                worked=_helped(failed, each),
+                trigger=Trigger(command=failed.program),
+            )
     return None
 
 
@@ -350,7 +371,14 @@ def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
         return False
     less = failed.faults[0] == TIMED_OUT and one[-1].startswith(other[-1])
     unknown = is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1])
-    return less or (unknown and not _are_siblings(one[-1], other[-1]))
+    # Tasks of a runner serve one project; the subcommands of a program have purposes of their own.
+    runs_tasks = len(one) > 2 or one[0] in programs().tasks
+    same = runs_tasks or one[-1][:_ALIKE] == other[-1][:_ALIKE] or bool(_given(failed) & _given(each))
+    return less or (unknown and same and not _are_siblings(one[-1], other[-1]))
+
+
+_ALIKE = 3
+"""Letters with which two names of one thing begin."""
 
 
 def _are_siblings(one: str, other: str) -> bool:
@@ -737,5 +765,10 @@ def _words_of(each: TriedCall) -> list[str]:
 
 
 def _given(each: TriedCall) -> frozenset[str]:
-    """The arguments of a command that look like paths."""
-    return frozenset(word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
+    """The arguments of a command that look like paths; two programs that ask the same machine may do so differently."""
+    named = (word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
+    return frozenset(word for word in named if not _NUMBERS.fullmatch(word))
+
+
+_NUMBERS = lazy_re(r"[\d.:/]+")
+"""An address of a machine, or a version."""
