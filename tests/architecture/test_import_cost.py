@@ -127,6 +127,21 @@ def test_the_hook_loads_neither_the_command_line_nor_the_engine(tmp_path: Path, 
     assert len(ours) <= MODULES[command], ours
 
 
+def test_a_brief_at_the_start_of_a_session_loads_nothing_that_writes_memories(tmp_path: Path) -> None:
+    async def fill() -> None:
+        async with ireneo.open(tmp_path / "memory.db") as memory:
+            await teach(memory, shown_by(2))
+
+    asyncio.run(fill())
+    given = json.dumps({"hook_event_name": "SessionStart", "session_id": "s1", "cwd": "/home/ann/cli"})
+    run = [sys.executable, "-c", HOOK, str(tmp_path / "memory.db")]
+    done = subprocess.run(run, input=given, capture_output=True, text=True, check=True)
+    assert "[BRIEF]" in done.stdout
+    loaded = set(json.loads(done.stderr))
+    assert not loaded & {"ireneo.engine.remember", "ireneo.engine.turns", "ireneo.memories.extract", "difflib"}
+    assert not {name.partition(".")[0] for name in loaded} & (SCREENS - {"Stemmer"})
+
+
 TRANSCRIPT = json.dumps(
     {
         "type": "user",

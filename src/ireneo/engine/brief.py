@@ -11,10 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
-from ireneo.engine.remember import used
+from ireneo.engine.named import used
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, one_repository, place_all
-from ireneo.engine.scratchpad import check_pad
+from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, check_pad, one_repository, place_all
 from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,

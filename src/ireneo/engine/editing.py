@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ireneo.engine.forget import forget
 from ireneo.engine.lessons import review
-from ireneo.engine.named import memory_named
-from ireneo.engine.remember import USES_KEPT, settle_drafts
+from ireneo.engine.named import USES_KEPT, memory_named
+from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import (
     KIND_NAMES,

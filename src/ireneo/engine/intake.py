@@ -43,7 +43,8 @@ from ireneo.engine.remember import (
     settle_taken_back,
 )
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
+from ireneo.engine.scope import places
+from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, turn_memories
 from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
 from ireneo.log.tree import SessionKey

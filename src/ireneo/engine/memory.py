@@ -38,6 +38,7 @@ from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson, Verdict, review
 from ireneo.engine.merging import merge_lessons
+from ireneo.engine.named import used
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
 from ireneo.engine.remember import (
@@ -50,7 +51,6 @@ from ireneo.engine.remember import (
     remember,
     remember_all,
     restore,
-    used,
 )
 from ireneo.engine.reports import (
     Examined,

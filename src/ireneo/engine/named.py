@@ -1,10 +1,13 @@
-"""What an id names, whole or abbreviated: a message, a memory, a summary. Loads nothing that reads contexts."""
+"""What an id names, whole or abbreviated: a message, a memory (and that it was used), a summary."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ireneo.errors import BadInput, SummaryNotFound
+from msgspec.structs import replace
+
+from ireneo.engine.resources import Resources
+from ireneo.errors import BadInput, MemoryNotFound, SummaryNotFound
 from ireneo.log.message import SHORT, Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import MemoryId, Record
@@ -15,6 +18,8 @@ MIN_ID_LENGTH = 4
 """Least characters of an abbreviated id, prefix included; fewer would match by chance."""
 MAX_IDS_LISTED = 4
 """Most ids listed where a name is ambiguous."""
+USES_KEPT = 10
+"""Uses whose time is kept; earlier ones are only counted."""
 
 
 def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:
@@ -52,6 +57,17 @@ def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
 
 
+def memories_of_ids(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
+    """The memories with these ids, each once. Raises MemoryNotFound."""
+    found: dict[MemoryId, Record] = {}
+    for name in ids:
+        there = memory_named(tx, space, name)
+        if there is None:
+            raise MemoryNotFound.named(name, space)
+        found[there.id] = there
+    return list(found.values())
+
+
 def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
     """The summary with that id or abbreviation. Raises SummaryNotFound, and BadInput for several."""
     found = {summary.id: summary for summary in tx.summaries.find(key, name)} if name else {}
@@ -67,3 +83,22 @@ def shortest_ids(ids: Sequence[str]) -> str:
         length += 1
     more = ", …" if len(ids) > MAX_IDS_LISTED else ""
     return f"{', '.join(id[:length] for id in ids[:MAX_IDS_LISTED])}{more}"
+
+
+def used(
+    tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
+) -> list[Record]:
+    """Record that memories were acted on now, and return them as they are then (see `Memory.used`)."""
+    now = resources.clock.now()
+    found = [
+        replace(
+            each,
+            uses=tuple(sorted((now, *each.uses), reverse=True)[:USES_KEPT]),
+            used=each.used + 1,
+            helped=each.helped + (helped is True),
+            harmed=each.harmed + (helped is False),
+        )
+        for each in memories_of_ids(tx, space, ids)
+    ]
+    tx.memories.put(space, found)
+    return found

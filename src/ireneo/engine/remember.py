@@ -14,12 +14,12 @@ from typing import Unpack
 
 from msgspec.structs import replace
 
-from ireneo.engine.named import memory_named
+from ireneo.engine.named import memories_of_ids, used
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
 from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
-from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
+from ireneo.errors import BadInput, ModelError, NothingToKeep
 from ireneo.language.predicates import next_statement, until_next_verb
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import names_no_call, warns
@@ -53,8 +53,6 @@ NEAREST = 48
 """Memories examined for what a statement ends: those that share its rarest words."""
 _RECENT = timedelta(days=365)
 """What began longer before something else was told than this is history, and no change of it."""
-USES_KEPT = 10
-"""Uses whose time is kept; earlier ones are only counted."""
 
 
 class Remembered(ShortRepr, frozen=True, kw_only=True):
@@ -453,35 +451,6 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     )
 
 
-def used(
-    tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
-) -> list[Record]:
-    """Record that memories were acted on now, and return them as they are then (see `Memory.used`)."""
-    now = resources.clock.now()
-    found = [
-        replace(
-            each,
-            uses=tuple(sorted((now, *each.uses), reverse=True)[:USES_KEPT]),
-            used=each.used + 1,
-            helped=each.helped + (helped is True),
-            harmed=each.harmed + (helped is False),
-        )
-        for each in _memories_named(tx, space, ids)
-    ]
-    tx.memories.put(space, found)
-    return found
-
-
-def _memories_named(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
-    found: dict[MemoryId, Record] = {}
-    for name in ids:
-        there = memory_named(tx, space, name)
-        if there is None:
-            raise MemoryNotFound.named(name, space)
-        found[there.id] = there
-    return list(found.values())
-
-
 def _with_project(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
     """The draft with its project: the one it states, or that of its session."""
     if not draft.session:
@@ -669,7 +638,7 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
 
     It counts as a use, so that they do not fade again at once.
     """
-    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in _memories_named(tx, space, ids)]
+    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in memories_of_ids(tx, space, ids)]
     tx.memories.put(space, out)
     return used(tx, resources, space, [each.id for each in out])
 

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, null
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import LogFault, Spool
 from ireneo.log.message import (
     Call,
     Count,
@@ -41,11 +40,14 @@ from ireneo.log.message import (
     message_id,
 )
 from ireneo.log.tree import SessionKey
-from ireneo.memories.intake import MemoryDetails
 from ireneo.patterns import readable
 from ireneo.ports.models import Clock, Embedder, LogPlace, LogSource, OpensLog, OpensWorkers, Redactor, Workers
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import CODING, Policy, VoiceRule
+
+if TYPE_CHECKING:
+    from ireneo.formats.logs.format import LogFault, Spool
+    from ireneo.memories.intake import MemoryDetails
 
 # Secrets are removed from every text of a message. Its shape stays the same, so that the path remains valid in every
 # chat format.

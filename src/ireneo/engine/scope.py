@@ -18,7 +18,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import repositories
-from ireneo.engine.turns import DIRECTORY, places, weightiest
 from ireneo.errors import BadInput
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
@@ -29,13 +28,19 @@ from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, slot, supporting
+from ireneo.memories.scratchpad import Pad
 from ireneo.memories.signature import action_of
 from ireneo.ports.memories import FoundMessage, FoundSession
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.cast import known_cast
-from ireneo.summaries.summary import SummaryId
+from ireneo.summaries.steps import clip
+from ireneo.summaries.summary import Line, SummaryId
 
 MOST_RESULTS = 1_000
+MOST_TOLD = 300
+"""Most characters that an episode tells of a story."""
+DIRECTORY = "cwd"
+"""The working directory, in logs and in a failure's conditions."""
 MOST_CHARACTERS = 20_000
 """The most characters of a question. A longer text is refused, since its beginning alone would decide the result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
@@ -449,6 +454,20 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
+def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
+    """The weightiest sentences of a story, in order, and their sources."""
+    chosen: list[tuple[Line, str]] = []
+    room = MOST_TOLD
+    for line in sorted((line for line in lines if line.text.strip()), key=lambda line: -line.weight):
+        text = clip(line.text, MOST_TOLD)
+        if len(text) + 1 <= room or not chosen:
+            chosen.append((line, text))
+            room -= len(text) + 1
+    chosen.sort(key=lambda each: each[0].position)
+    messages = dict.fromkeys(source for line, _ in chosen for source in line.sources)
+    return " ".join(text for _, text in chosen), tuple(messages)
+
+
 def _with_visible(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
     """A memory with only the evidence that may be seen, not settled; None if none of this evidence supports it.
 
@@ -682,6 +701,24 @@ def check_project(session: str, known: str | None, named: str) -> None:
         raise BadInput(f"Session {session} belongs to project {known!r}, not to {named!r}; leave the project out.")
 
 
+def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
+    """Raise BadInput if a scratchpad, or the session that shows it, is not of `project`; None allows any."""
+    if project is None:
+        return
+    here = f"project {project!r}" if project else "no project that is known"
+    opened = open_projects(tx, space, project)
+    if pad is not None and not is_open(opened, {pad.project}):
+        theirs = f"project {pad.project!r}" if pad.project else "no project"
+        raise BadInput(f"The scratchpad of {task} was written in {theirs}, and you work on {here}; name another task.")
+    info = tx.sessions.get(SessionKey(space, task))
+    if info is not None and not is_open(opened, {info.project or ""}):
+        theirs = f"project {info.project!r}" if info.project else "no project that is known"
+        raise BadInput(
+            f"{task} is a session of {theirs}, and you work on {here}: only its own agent writes its scratchpad; "
+            "name another task."
+        )
+
+
 def project_asked(given: str | None) -> str | None:
     """The project meant by its name or a directory of it; None for no limit, "" for what belongs to none."""
     if given is None:
@@ -720,3 +757,17 @@ def _folders(tx: Transaction, key: SessionKey, head: Head) -> Sequence[str]:
     first = tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
     found = places(tx, key, [message.id for message in first])
     return list(dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id))))
+
+
+def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
+    """The directories of `messages`, where known."""
+    natives = tx.log.drafts(key, messages)
+    found = {name: next(_directories(draft), "") for name, draft in natives.items()}
+    return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
+
+
+def _directories(draft: Draft) -> Iterator[str]:
+    payload = draft.record.payload if draft.record else None
+    for entry in payload if isinstance(payload, (list, tuple)) else (payload,):
+        if isinstance(entry, Mapping) and isinstance(directory := entry.get(DIRECTORY), str) and directory:
+            yield directory

@@ -8,7 +8,7 @@ from datetime import datetime
 from ireneo.engine.arguments import checked_methods
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import is_open, open_projects, place_all
+from ireneo.engine.scope import check_pad, place_all
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails, memory_draft
@@ -108,24 +108,6 @@ class Scratchpad:
         pad = tx.pads.read(self._space, self.task)
         check_pad(tx, self._space, self.task, pad, self._project)
         return pad
-
-
-def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
-    """Raise BadInput if a scratchpad, or the session that shows it, is not of `project`; None allows any."""
-    if project is None:
-        return
-    here = f"project {project!r}" if project else "no project that is known"
-    opened = open_projects(tx, space, project)
-    if pad is not None and not is_open(opened, {pad.project}):
-        theirs = f"project {pad.project!r}" if pad.project else "no project"
-        raise BadInput(f"The scratchpad of {task} was written in {theirs}, and you work on {here}; name another task.")
-    info = tx.sessions.get(SessionKey(space, task))
-    if info is not None and not is_open(opened, {info.project or ""}):
-        theirs = f"project {info.project!r}" if info.project else "no project that is known"
-        raise BadInput(
-            f"{task} is a session of {theirs}, and you work on {here}: only its own agent writes its scratchpad; "
-            "name another task."
-        )
 
 
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:

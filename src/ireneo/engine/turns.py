@@ -8,23 +8,18 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.scope import DIRECTORY, MOST_TOLD, weightiest
 from ireneo.log.calls import known_failed
-from ireneo.log.message import Draft, Message, MessageId
-from ireneo.log.tree import SessionKey
+from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import Transaction
 from ireneo.summaries.outcomes import dead_ends, key, puts_there_again, said_in_refusal, takes_back, thrown_away
 from ireneo.summaries.outputs import errors
 from ireneo.summaries.statements import asks, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 
-MOST_CHARACTERS = 300
-"""Most characters of a memory's text."""
-DIRECTORY = "cwd"
-"""The working directory, in logs and in a failure's conditions."""
 _TAG = lazy_re(r"</?[a-z][\w-]*>")
 """Tags that a harness puts around a user's command."""
 _ASKED = 120
@@ -86,7 +81,7 @@ def _episode(
     parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_outcome(done), *_closing(spoken)]
     text, sources = "", [opening.id]
     for part, shown in parts:
-        room = MOST_CHARACTERS - len(text) - 1
+        room = MOST_TOLD - len(text) - 1
         if len(part) > room:
             if room < _LEAST:
                 break
@@ -201,7 +196,7 @@ def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, 
 def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:
     at = _last_time([message for message in turn.messages if message.position <= line.position])
     return MemoryDraft(
-        text=clip(line.text, MOST_CHARACTERS),
+        text=clip(line.text, MOST_TOLD),
         kind="failure",
         at=at or recorded,
         recorded=recorded,
@@ -224,20 +219,6 @@ def _approach_signature(line: Line, step: Step) -> str:
 def _last_time(messages: Sequence[Message]) -> datetime | None:
     """The last known time of these messages."""
     return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)
-
-
-def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
-    """The directories of `messages`, where known."""
-    natives = tx.log.drafts(key, messages)
-    found = {name: next(_directories(draft), "") for name, draft in natives.items()}
-    return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
-
-
-def _directories(draft: Draft) -> Iterator[str]:
-    payload = draft.record.payload if draft.record else None
-    for entry in payload if isinstance(payload, (list, tuple)) else (payload,):
-        if isinstance(entry, Mapping) and isinstance(directory := entry.get(DIRECTORY), str) and directory:
-            yield directory
 
 
 def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: datetime) -> MemoryDraft | None:
@@ -267,20 +248,6 @@ def _agent_memory(
         session=session,
         messages=messages,
     )
-
-
-def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
-    """The weightiest sentences of a story, in order, and their sources."""
-    chosen: list[tuple[Line, str]] = []
-    room = MOST_CHARACTERS
-    for line in sorted((line for line in lines if line.text.strip()), key=lambda line: -line.weight):
-        text = clip(line.text, MOST_CHARACTERS)
-        if len(text) + 1 <= room or not chosen:
-            chosen.append((line, text))
-            room -= len(text) + 1
-    chosen.sort(key=lambda each: each[0].position)
-    messages = dict.fromkeys(source for line, _ in chosen for source in line.sources)
-    return " ".join(text for _, text in chosen), tuple(messages)
 
 
 class KnownFailure(Struct, frozen=True, kw_only=True):

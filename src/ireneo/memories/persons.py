@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,10 +21,12 @@ from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Persons
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import no_names, relations
-from ireneo.memories.earnest import Statement
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
+
+if TYPE_CHECKING:
+    from ireneo.memories.earnest import Statement
 
 CHAIN = 12
 """So many texts after somebody was spoken of a pronoun may still mean them, unless another one was spoken of since."""
