@@ -14,9 +14,9 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.guard import check_call
-from ireneo.lessons.guard import SessionSoFar, advice
+from ireneo.lessons.guard import SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import HEED
-from ireneo.lessons.told_failures import ToldFailure, names_no_call, read_told, told_trap, warns
+from ireneo.lessons.told_failures import ToldFailure, names_no_call, read_told, told_traps, warns
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.types import GuardAdvice
 
@@ -124,7 +124,7 @@ def test_a_file_is_a_trap_for_who_changes_it() -> None:
     ],
 )
 def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -> None:
-    trap = told_trap(record(text), ["cli"])
+    trap = one_trap(record(text), ["cli"])
     assert trap is not None
     found = advice([trap], "Bash", {"command": call}, SessionSoFar, project="cli")
     assert (found is not None) == warns
@@ -211,7 +211,7 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
     ],
 )
 def test_a_call_that_names_another_place_steps_into_nothing(text: str, met: list[str], harmless: list[str]) -> None:
-    trap = told_trap(record(text), ["cli"])
+    trap = one_trap(record(text), ["cli"])
     assert trap is not None
     told = {each: advice([trap], "Bash", {"command": each}, SessionSoFar, project="cli") for each in (*met, *harmless)}
     assert [each for each, found in told.items() if found is not None] == met
@@ -306,6 +306,41 @@ async def test_what_warns_is_a_failure_unless_somebody_says_what_it_is(tmp_path:
         assert (await memory.remember("Anna lives in Oslo.")).record.kind == "semantic"
 
 
+def one_trap(told: Record, projects: list[str]) -> Trap | None:
+    return next(iter(told_traps(told, projects)), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "met", "harmless"),
+    [
+        (
+            "never run the migrations on the staging database",
+            [
+                "python manage.py migrate --database=staging",
+                "make migrate DB=staging",
+                "ENV=staging alembic upgrade head",
+            ],
+            ["python manage.py migrate", "make migrate DB=dev", "ls staging/migrate", "alembic history --name staging"],
+        ),
+        (
+            "The tests under tests/db fail with more than one worker",
+            ["pytest tests/db -n 4", "cd api && poetry run pytest -n auto tests/db/test_rows.py"],
+            ["pytest tests/db", "pytest tests/unit -n 4", "grep -rn pytest tests/db"],
+        ),
+    ],
+)
+def test_what_is_run_may_be_named_by_its_kind(text: str, met: list[str], harmless: list[str]) -> None:
+    traps = told_traps(record(text), ["cli"])
+    told = {each: advice(traps, "Bash", {"command": each}, SessionSoFar, project="cli") for each in (*met, *harmless)}
+    assert [each for each, found in told.items() if found is not None] == met
+
+
+def test_a_kind_without_a_place_names_no_call() -> None:
+    assert told_traps(record("The tests are slow and fail at random"), ["cli"]) == []
+    assert warns("Never run the migrations on staging")
+    assert not warns("The tests in tests/db are for rows")
+
+
 def record(text: str, **change: object) -> Record:
     pieces = (Evidence(at=NOW, recorded=NOW, **{"project": "cli", **change}),)  # type: ignore[arg-type]
     return Record(id=MemoryId("m_one"), kind="failure", key="k", text=text, at=NOW, recorded=NOW, evidence=pieces)
@@ -313,13 +348,13 @@ def record(text: str, **change: object) -> Record:
 
 def test_what_was_told_by_hand_needs_no_way_out() -> None:
     text = "`terraform apply` from a laptop corrupts the state"
-    by_hand, by_log = told_trap(record(text), ["cli"]), told_trap(record(text, messages=("m_two",)), ["cli"])
+    by_hand, by_log = one_trap(record(text), ["cli"]), one_trap(record(text, messages=("m_two",)), ["cli"])
     assert by_hand is not None
     assert by_hand.way_out == HEED
     assert by_log is None
-    assert told_trap(record(TEXT, messages=("m_two",)), ["cli"]) is not None
-    assert told_trap(replace(record(TEXT), cue="x"), ["cli"]) is None
-    assert told_trap(replace(record(TEXT), state="retired"), ["cli"]) is None
+    assert one_trap(record(TEXT, messages=("m_two",)), ["cli"]) is not None
+    assert one_trap(replace(record(TEXT), cue="x"), ["cli"]) is None
+    assert one_trap(replace(record(TEXT), state="retired"), ["cli"]) is None
 
 
 @pytest.mark.parametrize(
@@ -336,15 +371,15 @@ def test_what_works_with_the_same_id_elsewhere_fails_with_any_id(call: str, *, s
         "I tried `gh api repos/tide/moon/pulls/comments/9912/replies` — it failed: Not Found; "
         "`gh api repos/tide/moon/pulls/7/comments/9912/replies` worked."
     )
-    trap = told_trap(record(text, messages=("m_two",)), ["cli"])
+    trap = one_trap(record(text, messages=("m_two",)), ["cli"])
     assert trap is not None
     assert (advice([trap], "Bash", {"command": call}, SessionSoFar, project="cli") is not None) == so
 
 
 def test_taking_back_is_no_way_out() -> None:
     text = "I tried changing src/rows.py — abandoned, and taken back with `git checkout -- src/rows.py`: it is older."
-    assert told_trap(record(text), ["cli"]) is not None
-    assert told_trap(replace(record(text), signature="change: file=rows.py ⇒ -"), ["cli"]) is None
+    assert one_trap(record(text), ["cli"]) is not None
+    assert one_trap(replace(record(text), signature="change: file=rows.py ⇒ -"), ["cli"]) is None
 
 
 def test_its_signature_names_the_call_where_the_text_does_not() -> None:

@@ -12,7 +12,7 @@ from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar,
 from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
 from ireneo.lessons.repositories import REPOSITORY, united_projects
 from ireneo.lessons.run import Observation
-from ireneo.lessons.told_failures import told_trap
+from ireneo.lessons.told_failures import told_traps
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.record import Record, supporting
@@ -76,11 +76,11 @@ def _told_traps(tx: Transaction, space: str) -> list[Trap]:
     told = _on_branch(tx, space, [each for each in told if not each.cue])
     silent = {piece.session for each in told for piece in each.evidence if piece.session and not piece.project}
     there = tx.sessions.projects(space, sorted(silent)) if silent else {}
-    found: list[Trap | None] = []
+    found: list[Trap] = []
     for each in told:
         of_pieces = zip(each.evidence, each.projects, strict=True)
-        found.append(told_trap(each, [named or there.get(piece.session, "") for piece, named in of_pieces]))
-    return sorted((each for each in found if each is not None), key=lambda each: each.lesson)
+        found += told_traps(each, [named or there.get(piece.session, "") for piece, named in of_pieces])
+    return sorted(found, key=lambda each: each.lesson)
 
 
 def _on_branch(tx: Transaction, space: str, told: Sequence[Record]) -> list[Record]:

@@ -307,6 +307,7 @@ _ONLY_LOOKS = frozenset(
     " dirname realpath readlink".split()
 )
 """Programs that do not need the files that they name to exist."""
+_SHOW = frozenset("cat head tail less more bat".split())
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
@@ -361,6 +362,8 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     if trap.given == WHOLE and not is_whole(piece.place, trap.projects):
         return False
     if trap.given and trap.given != WHOLE and trap.given not in piece.several:
+        return False
+    if trap.remembered and not (trap.command or trap.tool) and piece.program in _ONLY_LOOKS | _SHOW:
         return False
     if not trap.path:
         return bool(trap.command or trap.words or trap.tool)

@@ -7,7 +7,7 @@ each call, so it imports little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
@@ -30,7 +30,9 @@ ENVIRONMENTS: Mapping[str, str] = {
 """What environments are called, and which of them is meant."""
 WHOLE, ROOT, TOGETHER = "whole", "root", "together"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
-"""A limit is one of these; those with a colon are followed by what they are about."""
+SEEN = "seen:"
+"""A limit is one of these; those with a colon are followed by what they are about. `SEEN` is an environment that a call
+has to show, where no command was named."""
 
 _FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
 _WORD = lazy_re(r"[^\W_]+")
@@ -106,9 +108,16 @@ def _other_host(value: str, words: Sequence[str], every: Sequence[str], folders:
 
 
 def _other_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    telling = (each for each in every if not each.startswith(("--", "/dev/", "/tmp/")))
-    found = {ENVIRONMENTS[one] for each in telling for one in _WORD.findall(each.lower()) if one in ENVIRONMENTS}
+    found = _environments(each for each in every if not each.startswith(("--", "/dev/", "/tmp/")))
     return bool(found) and value not in found
+
+
+def _not_seen(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return value not in _environments(every)
+
+
+def _environments(words: Iterable[str]) -> set[str]:
+    return {ENVIRONMENTS[one] for each in words for one in _WORD.findall(each.lower()) if one in ENVIRONMENTS}
 
 
 def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
@@ -170,6 +179,7 @@ _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]
     PLACE: _other_place,
     HOST: _other_host,
     ENVIRONMENT: _other_environment,
+    SEEN: _not_seen,
     BRANCH: _other_branch,
     OBJECT: _other_object,
     f"{WHOLE}:": _only_a_part,

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned
 from ireneo.lessons.guard import Trap
 from ireneo.lessons.lessons import HEED, as_part
-from ireneo.lessons.limits import BRANCH, ENVIRONMENT, ENVIRONMENTS, HOST, OBJECT, PLACE, ROOT, TOGETHER, WHOLE
+from ireneo.lessons.limits import BRANCH, ENVIRONMENT, ENVIRONMENTS, HOST, OBJECT, PLACE, ROOT, SEEN, TOGETHER, WHOLE
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.told_calls import (
     ACTS,
@@ -88,23 +89,29 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
     """Where it holds; see `ireneo.lessons.limits`."""
 
 
-def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
-    """The trap of a failure that somebody told; None if it names no call, is disputed, or no way out is known.
+def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
+    """The traps of a failure that somebody told; none if it names no call, is disputed, or no way out is known.
 
     What was remembered by hand is told without a way out as well, as is what must not be done at all.
     """
-    told = None if record.cue or not record.holds or disputes(record) else read_told(record.text, record.signature)
+    if record.cue or not record.holds or disputes(record):
+        return []
     # Of a change that was taken back no way out is known: taking it back is none.
-    if told is None or action_of(record.signature).startswith(_TAKEN_BACK):
-        return None
-    pieces = supporting(record)
+    if action_of(record.signature).startswith(_TAKEN_BACK):
+        return []
+    pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
     by_hand = any(not each.messages for each in pieces)
-    if not pieces or not (told.way_out or told.forbidden or by_hand):
-        return None
+    told = [each for each in calls_told(record.text, record.signature) if each.way_out or each.forbidden or by_hand]
+    traps = [_trap(each, record, here) for each in told if pieces]
+    return [each for each in traps if each.needle]
+
+
+def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
+    pieces = supporting(record)
     times, dated = len(pieces), [each.when for each in pieces if each.when is not None]
     often = "remembered" if times == 1 else f"remembered {times:,} times; last"
     last = max(dated, default=None)
-    trap = Trap(
+    return Trap(
         lesson=record.id,
         remembered=True,
         said=_small(as_part(told.said)),
@@ -114,7 +121,7 @@ def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
         runs=times,
         of=times,
         last=last.date().isoformat() if last is not None else "",
-        projects=tuple(sorted({each for each in projects if each})),
+        projects=projects,
         session=record.sessions[0] if len(record.sessions) == 1 else "",
         command=told.command,
         sign=told.command.split()[0] if told.command in programs().aliases.values() else "",
@@ -123,7 +130,12 @@ def told_trap(record: Record, projects: Iterable[str]) -> Trap | None:
         unless=told.unless,
         limits=told.limits,
     )
-    return trap if trap.needle else None
+
+
+def calls_told(text: str, signature: str = "") -> list[ToldFailure]:
+    """Read which calls a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
+    found = read_told(text, signature)
+    return [found] if found is not None else _of_a_kind(one_line(text)[:LONGEST])
 
 
 def read_told(text: str, signature: str = "") -> ToldFailure | None:
@@ -138,14 +150,43 @@ def read_told(text: str, signature: str = "") -> ToldFailure | None:
     return _with_way_out(clauses, at, about, said)
 
 
+def _of_a_kind(text: str) -> list[ToldFailure]:
+    """The calls of a kind that fail at a place, or in an environment, which a call has to show."""
+    clauses = list(clauses_of(text))
+    for kind, commands in topic(Warned).kinds.items():
+        named = re.compile(rf"(?<![\w./-])(?:{kind})(?![\w./-])", re.I)
+        at = next((at for at, each in enumerate(clauses) if named.search(each) and not goes_well(each)), None)
+        wrong = None if at is None else next((n for n in range(at, len(clauses)) if goes_wrong(clauses[n])), None)
+        if at is None or wrong is None:
+            continue
+        told = _with_way_out(clauses, wrong, ToldCall(command=commands[0]), text)
+        others = [each for place, each in enumerate(clauses) if place != at]
+        limits = dict.fromkeys((*told.limits, *limits_of(clauses[at], others, at, ToldCall(command=commands[0]))))
+        places = [each.removeprefix(PLACE) for each in limits if each.startswith(PLACE)]
+        shown = [each.replace(ENVIRONMENT, SEEN) for each in limits if not each.startswith((PLACE, WHOLE))]
+        if places or any(each.startswith(SEEN) for each in shown):
+            path = as_place(places[0]) if places else ""
+            return [replace(_called_so(told, each), path=path, limits=tuple(shown)) for each in commands]
+    return []
+
+
+def _called_so(told: ToldFailure, name: str) -> ToldFailure:
+    alone = program_name(name.split()[0])
+    known = " " in name or is_program(alone)
+    return replace(told, command=name if known else "", words=() if known else (name,))
+
+
 def warns(text: str) -> bool:
     """Whether a text of which nobody says what it is warns of a call: it goes wrong, or must not be made.
 
     It has to name a known program or a file, and what to do instead or first, or that it is forbidden.
     """
-    found = read_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else None
-    if found is None or not (found.way_out or found.forbidden):
+    told = calls_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else []
+    found = next((each for each in told if each.way_out or each.forbidden), None)
+    if found is None:
         return False
+    if len(told) > 1:
+        return found.forbidden or bool(FAILS.search(text))
     program = program_name(found.command.split()[0]) if found.command else ""
     several = programs().has_subcommands(program) or program in programs().tasks
     named = bool(found.path and not program) or several or (bool(program) and is_program(program))
@@ -159,7 +200,7 @@ def names_no_call(record: Record) -> bool:
     The guard can't warn of such a one.
     """
     if record.kind == "failure":
-        return read_told(record.text, record.signature) is None
+        return not calls_told(record.text, record.signature)
     return record.kind == "semantic" and len(record.text) <= LONGEST and bool(UNNAMED.search(record.text))
 
 
@@ -329,7 +370,7 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
     yield from _places(told, failing, others, at, about)
     if about.on:
         yield f"{OBJECT}{about.on}"
-    if _TOGETHER.search(told):
+    if _TOGETHER.search(failing):
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
