@@ -646,6 +646,10 @@ class Warned(Topic, frozen=True, kw_only=True):
     whole: Row = ()  # It holds for all of it, and not for a part that is named
     root: Row = ()  # It holds at the root
     together: Row = ()  # It holds for several at the same time
+    case: Row = ()  # A clause begins so: it says in which case something else holds
+    as_root: Row = ()  # It holds for the administrator
+    lands: Row = ()  # Before the place where it ends up, which is none of where it holds
+    named: Row = ()  # Behind a name in marks: it is that of such a thing, and no command
     lacks: Map = {}  # Before what was missing; with the word that demands it
 
 

@@ -357,7 +357,10 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
         return False
     if piece.program and _asks_for_help(piece.words) and not _ASKS.intersection(trap.words):
         return False
-    if not all(_follow(parted(words), piece.words) or _is_flag_of(trap, words, piece) for words in trap.words):
+    if not all(
+        _follow(parted(words), piece.words) or _is_flag_of(trap, words, piece) or _is_alike(trap, words, piece)
+        for words in trap.words
+    ):
         return False
     if trap.given == WHOLE and not is_whole(piece.place, trap.projects):
         return False
@@ -390,6 +393,9 @@ def _is_called(trap: Trap, piece: _Piece) -> bool:
     if trap.remembered and any(_begins(name, " ".join((f"{program}w", *rest))) for name in piece.names):
         # A wrapper that a project brings: `./gradlew`, `./mvnw`.
         return True
+    if trap.remembered and not rest and any(each.endswith(f":{program}") for each in piece.words):
+        # A task within a project: `:app:assemble`.
+        return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
 
@@ -407,13 +413,31 @@ def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
     if flag in _LONG_FLAGS:
         short = _LONG_FLAGS[flag]
         return any(_SHORT_FLAGS.fullmatch(word) and short in word for word in piece.words)
+    if flag in trap.words and flag.startswith("--") and f"-{flag[2:3]}" in piece.words:
+        return True
     if not _SHORT_FLAGS.fullmatch(flag):
         return "." in flag[1:] and not flag.startswith("-") and any(flag in word for word in piece.words)
     if any(word.startswith(flag) and word[len(flag) :].isdigit() for word in piece.words):
         return True
     given = {letter for word in piece.words if _SHORT_FLAGS.fullmatch(word) for letter in word[1:]}
     given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
+    given |= {_OTHER_LETTERS[word] for word in piece.words if word in _OTHER_LETTERS}
     return given.issuperset(flag[1:])
+
+
+def _is_alike(trap: Trap, word: str, piece: _Piece) -> bool:
+    """Whether a call has a word that somebody told, in capitals or not: `dist` for `./dist/`, `cache.service`."""
+    if not trap.remembered or word.startswith("-"):
+        return False
+    wanted = _bare(word)
+    if word.isupper() and any(" " in each and wanted in each.lower() for each in piece.words):
+        # A statement, within what a database is asked.
+        return True
+    return bool(wanted) and any(_bare(each) == wanted for each in piece.words)
+
+
+def _bare(word: str) -> str:
+    return word.removeprefix("./").rstrip("/").removesuffix(".service").lower()
 
 
 _SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")
@@ -421,6 +445,14 @@ _LONG_FLAGS = {
     f"--{name}": name[0] for name in "force recursive global volumes all interactive delete follow yes detach".split()
 } | {"--no-verify": "n"}
 """Flags of many programs that are mostly written short."""
+_OTHER_LETTERS = {
+    "--include-untracked": "u",
+    "--set-upstream": "u",
+    "--no-cache": "N",
+    "--null": "z",
+    "--invert-match": "v",
+}
+"""Flags that are written short with another letter than they begin with."""
 
 
 def _begins(name: str, command: str) -> bool:
@@ -452,10 +484,16 @@ def _holds_any(wanted: Sequence[str], call: _CallRead) -> bool:
     """Whether a call contains one of these commands, words or files; or one of these users, before a host."""
     return any(
         _follow(parted(each), call.words)
-        or (_is_path(each) and any(_ends(word, each) for word in call.words))
+        or (_is_path(each) and any(_ends(word, each) and not _is_other(word, each) for word in call.words))
         or (each.isalpha() and any(word.startswith(f"{each}@") for word in call.words))
         for each in wanted
     )
+
+
+def _is_other(word: str, path: str) -> bool:
+    """Whether a path is told to be written otherwise: `./gradlew` is no `../gradlew`, and `dist/` no `dist`."""
+    above = path.startswith("./") and word.startswith("../")
+    return above or (path.count("/") == 1 and path.endswith("/") and f"/{path}" not in f"/{word}")
 
 
 def _is_path(text: str) -> bool:

@@ -28,7 +28,7 @@ ENVIRONMENTS: Mapping[str, str] = {
     for name in names.split()
 }
 """What environments are called, and which of them is meant."""
-WHOLE, ROOT, TOGETHER = "whole", "root", "together"
+WHOLE, ROOT, TOGETHER, AS_ROOT = "whole", "root", "together", "as root"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
 SEEN = "seen:"
 """A limit is one of these; those with a colon are followed by what they are about. `SEEN` is an environment that a call
@@ -36,6 +36,7 @@ has to show, where no command was named."""
 
 _FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
 _WORD = lazy_re(r"[^\W_]+")
+_FOLDER = lazy_re(r"[\w-]+/?")
 _URL = lazy_re(r"^\w+://(?:[^@/]*@)?([\w.-]+)")
 _ADDRESS = lazy_re(r"^\w+://[^/]*|[?#].*")
 _AT = lazy_re(r"^[\w.-]+@([\w.-]+)")
@@ -50,6 +51,7 @@ _WORKERS = frozenset(
     "-n -j -w --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
 )
 _ONE_BY_ONE = frozenset("--runInBand --no-parallel --serial no:xdist".split())
+_GOES_TO = frozenset(("switch", "checkout"))
 _BRANCHING = frozenset("push pull merge rebase".split())
 
 
@@ -67,9 +69,12 @@ def _other_place(value: str, words: Sequence[str], every: Sequence[str], folders
         # The path of an address begins with a slash as well.
         words = [_ADDRESS.sub("", word) for word in words]
     named = [word for word in words[1:] if _is_place(word, value)]
-    if any(_overlap(value, each) for each in (*named, *folders)):
+    if any(_overlap(value, each) for each in (*words[1:], *folders) if _parts(each)):
         return False
     first = value.strip("/").split("/")
+    if len(first) == 1 and value.endswith("/"):
+        # Beside a folder of that name lie others.
+        return bool(named) or any(_FOLDER.fullmatch(each) for each in folders)
     return bool(named) or (len(first) > 1 and any(first[0] in each.split("/") for each in folders))
 
 
@@ -123,7 +128,9 @@ def _environments(words: Iterable[str]) -> set[str]:
 def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     at = next((at for at, word in enumerate(words) if word in _BRANCHING), None)
     if at is None or "git" not in words[:at]:
-        return False
+        # Another program works on the branch that the call goes to.
+        to = [each for before, each in pairwise(w for w in every if w not in ("-c", "-b")) if before in _GOES_TO]
+        return bool(to) and not any(fnmatchcase(each, value) or fnmatchcase(each, f"*/{value}") for each in to)
     plain = [word for word in words[at + 1 :] if not word.startswith("-")]
     named = plain[1:] if words[at] in ("push", "pull") else plain
     ends = [end for each in named for end in each.split(":")]
@@ -131,20 +138,24 @@ def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folder
 
 
 def _other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return not any(value in word or "$" in word for word in words[2:] if not word.startswith("-"))
+    if value.endswith("@"):
+        return not any(word.startswith(value) for word in every)
+    return not any(value in word or "$" in word for word in words[1:] if not word.startswith("-"))
 
 
 def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     program, *names = value.split()
     begins = next((at for at, word in enumerate(words) if word.rsplit("/", 1)[-1] == program), 0)
     words = words[begins:]
-    if not _NARROWS.isdisjoint(words[len(names) :]):
+    # To cargo the workspace is all of it.
+    narrows = _NARROWS - {"--workspace"} if program == "cargo" else _NARROWS
+    if not narrows.isdisjoint(words[len(names) :]):
         return True
     if any(word in (".", "./", "*") or word.strip("./") == "" for word in words[1:] if word):
         return False
     for before, word in pairwise(words):
         named = "/" in word or "::" in word or _FILE.fullmatch(word) is not None
-        if word.startswith("-") or word.isdigit() or word.isupper() or not any(_parts(word)):
+        if word.startswith("-") or word.isdigit() or word.isupper() or ">" in word or not any(_parts(word)):
             continue
         # A flag with its value, as `-j8`, takes no other.
         valued = before.startswith("-") and not before[-1:].isdigit()
@@ -154,7 +165,9 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
 
 
 def _below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return not _BELOW.isdisjoint(words) or any(
+    # To pnpm and yarn `-w` is the root itself.
+    below = _BELOW - {"-w"} if {"pnpm", "yarn"}.intersection(words[:1]) else _BELOW
+    return not below.isdisjoint(words) or any(
         (not each.startswith(("/", "~", "..", "$")) and len(_parts(each)) > 1)
         or not _PACKAGES.isdisjoint(_parts(each)[:-1])
         for each in folders
@@ -173,6 +186,10 @@ def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folde
     return not told and not _ALONE.isdisjoint(words)
 
 
+def _as_oneself(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return not any(each in ("sudo", "su", "doas", "root") or each.startswith("root@") for each in every)
+
+
 _ALONE = frozenset("pytest make rspec".split())
 """Programs that do one thing at a time unless they are told otherwise."""
 _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
@@ -185,4 +202,5 @@ _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]
     f"{WHOLE}:": _only_a_part,
     ROOT: _below_root,
     TOGETHER: _one_at_a_time,
+    AS_ROOT: _as_oneself,
 }

@@ -32,7 +32,7 @@ EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
 # A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
-        rf"[;—–→]|\s[-=]>\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{row_of('joins')}|{row_of('acts')}|{row_of('bans')}|{row_of('right')}|{row_of('since')})(?!\w))"
+        rf"[;—–→]|\s[-=]>\s|\s=\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{row_of('joins')}|{row_of('acts')}|{row_of('bans')}|{row_of('right')}|{row_of('since')})(?!\w))"
         rf"|(?=\s(?:{row_of('always')})\s+(?:{row_of('acts')})(?!\w))"
     ),
     re.I,
@@ -50,6 +50,7 @@ CHANGES = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('changes')})(?!\w)", re.I)
 OPENS = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:(?:{row_of('runs')})\s+)?", re.I)
 ENDS = lazy_re(lambda: rf"^(?:{row_of('ends')})$", re.I)
 RIGHT = lazy_re(lambda: rf"(?<!\w)(?:{row_of('right')})(?!\w)", re.I)
+CASE = lazy_re(lambda: rf"^(?:{row_of('case')})(?!\w)", re.I)
 FINE = lazy_re(lambda: rf"(?<!\w)(?:{row_of('fine')})(?!\w)", re.I)
 
 
@@ -103,13 +104,18 @@ _EVERYDAY = frozenset(
 """Programs that are words of every text."""
 _ALSO_WORDS = frozenset("just task invoke ant doit".split())
 """Runners of tasks that are such words."""
-_OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
+OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
+_OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
+"""Programs whose subcommands may be about a package."""
 """Programs whose subcommands mostly name what they are about."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
 """Those that name its kind in front of it."""
+_WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
+"""Programs that change files with such a flag."""
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
+_NAMES = lazy_re(lambda: rf"\s+(?:{row_of('named')})(?![\w-])", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(
     lambda: (
@@ -155,7 +161,8 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
         lambda clause: _of_opening(clause, changes, sure=False),
         lambda clause: None if goes_well(clause) or ACTS.search(clause) else of_naming(clause),
         _ordered,
-        lambda clause: _of_deed(clause) or of_naming(clause) or _called(clause, changes),
+        lambda clause: _of_deed(clause) or _replaced(clause) or _called(clause, changes),
+        lambda clause: _folder_in(clause) if changes else None,
     )
     found = ((at, way(clause)) for way in ways for at, clause in enumerate(clauses))
     return next(((at, about) for at, about in found if about is not None), (0, None))
@@ -187,6 +194,12 @@ def _ordered(clause: str) -> ToldCall | None:
     return about and ToldCall(command=about.command, before=about.before, replaced=not about.before)
 
 
+def _replaced(clause: str) -> ToldCall | None:
+    """The command that a clause names; where it orders something, without that it is the trap."""
+    about = of_naming(clause)
+    return ToldCall(command=about.command, replaced=True) if about is not None and ACTS.search(clause) else about
+
+
 def _of_marks(clause: str, changes: bool) -> ToldCall | None:
     """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
     if goes_well(clause):
@@ -194,7 +207,8 @@ def _of_marks(clause: str, changes: bool) -> ToldCall | None:
     orders = bool(ACTS.search(clause))
     for each in MARKED.finditer(clause):
         about = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
-        if about is None:
+        # "The `test` service" names no command.
+        if about is None or (each[1].isalpha() and _NAMES.match(clause[each.end() :])):
             continue
         ahead = _AHEAD_OF.search(clause[: each.start()]) if orders else None
         replaced = orders and bool(_IN_PLACE_OF.search(clause[: each.start()]))
@@ -220,7 +234,9 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
     if changes and not acts and (about := _of_path(words[0])) is not None:
         return about
     known, program = programs(), words[0]
-    if program in known.looks_only | known.filters | known.sources | known.moves or not _PROGRAM.fullmatch(program):
+    writes = program in _WRITES_WITH and _WRITES_WITH[program] in said
+    looks = known.looks_only | known.filters | known.sources | known.moves
+    if (program in looks and not writes) or not _PROGRAM.fullmatch(program):
         return None
     several = known.has_subcommands(program_name(program)) or program_name(program) in known.tasks
     if sure and not (several or is_program(program)):
@@ -231,12 +247,16 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
         return None
     ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
     # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
-    if (several and len(words) == 1) or (not several and (ACTS.search(clause) or not (ends or is_program(program)))):
+    alone = several and len(words) == 1 and not (ends and program in known.tasks - _EVERYDAY)
+    if alone or (not several and (ACTS.search(clause) or not (ends or is_program(program)))):
         return None
     about = call_of_command(" ".join(_command_of(words, several=several)))
     host = HOSTNAME.search(clause) if not several else None
     named = (*_flags_of(said, words), *((host[0],) if host and program not in host[0] else ()))
-    behind = words[len(about.command.split()) :] if about and program in _OF_OBJECTS else []
+    # "npm install sharp fails", but not "pip install straight into the system".
+    fails = bool(said[len(words) : len(words) + 1]) and FAILS.search(said[len(words)]) is not None
+    package = program in _OF_PACKAGES and (fails or len(words) == len(said))
+    behind = words[len(about.command.split()) :] if about and (program in OF_OBJECTS or package) else []
     things = list(takewhile(lambda each: not each.startswith("-"), behind))[: 1 + (program in _OF_KINDS)]
     on = next(reversed(things), "")
     return about and ToldCall(command=about.command, words=named, on=on)
@@ -250,6 +270,7 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     flags: dict[str, None] = {}
     for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
         bare = one.strip("(),.")
+        bare = bare.partition("=")[0] if one.endswith(("...", "…")) else bare
         if FLAG.fullmatch(bare) and (one in words or before in _WITH or one == f"({bare})"):
             flags[f"{bare} {two}" if two.isdigit() else bare] = None
     return tuple(flags)
@@ -333,6 +354,12 @@ def _of_place(clause: str) -> ToldCall | None:
         return None
     named = (each.lstrip(" ,;:(").rstrip(f"{TRAILING})") for each in bare.split())
     return next((about for each in named if (about := _of_path(each)) is not None), None)
+
+
+def _folder_in(clause: str) -> ToldCall | None:
+    """The folder that a clause names: "everything in db/rows is old. Changing it breaks …"."""
+    words = (each.strip("(),.;`") for each in clause.split())
+    return next((ToldCall(path=as_place(each)) for each in words if "/" in each and PATH.fullmatch(each)), None)
 
 
 def _of_order(clause: str) -> ToldCall | None:

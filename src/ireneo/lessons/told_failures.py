@@ -17,12 +17,25 @@ from ireneo.language.files import topic
 from ireneo.language.topics import Warned
 from ireneo.lessons.guard import Trap
 from ireneo.lessons.lessons import HEED, as_part
-from ireneo.lessons.limits import BRANCH, ENVIRONMENT, ENVIRONMENTS, HOST, OBJECT, PLACE, ROOT, SEEN, TOGETHER, WHOLE
+from ireneo.lessons.limits import (
+    AS_ROOT,
+    BRANCH,
+    ENVIRONMENT,
+    ENVIRONMENTS,
+    HOST,
+    OBJECT,
+    PLACE,
+    ROOT,
+    SEEN,
+    TOGETHER,
+    WHOLE,
+)
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.told_calls import (
     ACTS,
     BANS,
     BRACKETS,
+    CASE,
     ENDS,
     EVERYTHING,
     FAILS,
@@ -35,6 +48,7 @@ from ireneo.lessons.told_calls import (
     MARKED,
     MOST_WORDS,
     NEEDS,
+    OF_OBJECTS,
     OPENS,
     PATH,
     PLAIN,
@@ -135,7 +149,9 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
 def calls_told(text: str, signature: str = "") -> list[ToldFailure]:
     """Read which calls a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
     found = read_told(text, signature)
-    return [found] if found is not None else _of_a_kind(one_line(text)[:LONGEST])
+    said = one_line(text)[:LONGEST]
+    stated = _of_statement(said)
+    return stated or ([found] if found is not None else _of_a_kind(said))
 
 
 def read_told(text: str, signature: str = "") -> ToldFailure | None:
@@ -148,6 +164,29 @@ def read_told(text: str, signature: str = "") -> ToldFailure | None:
     if about is None or not clauses:
         return None
     return _with_way_out(clauses, at, about, said)
+
+
+_STATEMENT = lazy_re(
+    r"(?<![\w`])(?:(?P<sql>VACUUM(?: FULL)?|TRUNCATE|REINDEX|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|DELETE FROM)"
+    r"|(?P<keys>KEYS|FLUSHALL|FLUSHDB|MONITOR))(?![\w`])"
+)
+_ASKED_OF = {"sql": ("psql", "mysql", "mariadb", "sqlite3"), "keys": ("redis-cli",)}
+"""The programs that are given statements, by their kind."""
+
+
+def _of_statement(text: str) -> list[ToldFailure]:
+    """The calls of a database's client with a statement that a clause opens with: "VACUUM FULL on rows locked all"."""
+    clauses = list(clauses_of(text))
+    for at, clause in enumerate(clauses):
+        found = _STATEMENT.match(OPENS.sub("", clause, count=1))
+        if found is None or not (goes_wrong(clause) or any(map(goes_wrong, clauses[at + 1 : at + 2]))):
+            continue
+        told = _with_way_out(clauses, at, ToldCall(command=_ASKED_OF["sql"][0]), text)
+        limits = [each for each in told.limits if each.startswith(ENVIRONMENT)]
+        limits += [f"{OBJECT}{each[1]}" for each in islice(_ON_NAME.finditer(clause), 1)]
+        named = _ASKED_OF[found.lastgroup or "sql"]
+        return [replace(told, command=each, words=(found[0],), unless=(), limits=tuple(limits)) for each in named]
+    return []
 
 
 def _of_a_kind(text: str) -> list[ToldFailure]:
@@ -215,7 +254,9 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
         way = way or next((each for each in telling if not FAILS.search(each)), "") or next(iter(telling), "")
         telling = [each for each in others if not REASON.search(each)]
         way = way or next((each for each in telling if INSTEAD.search(each)), "")
-        way = way or next((each for each in telling if MARKED.search(each) or FLAG.search(each)), "")
+        way = way or (_with_what_lacks(failing) if FLAG.search(_with_what_lacks(failing)) else "")
+        shown = (MARKED, FLAG, _VARIABLE)
+        way = way or next((each for each in telling if any(how.search(each) for how in shown)), "")
         way = way or _with_what_lacks(failing)
         # In any language: what stands behind a colon, if it is no reason.
         behind = "" if _is_label(failing) or at + 1 >= len(clauses) else clauses[at + 1]
@@ -278,6 +319,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     """The commands, flags and variables with which a call steps into nothing: of the way out, and named elsewhere."""
     have = {*about.command.split(), *" ".join(about.words).split()}
     orders = [each for each in others if ACTS.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
+    orders += [each for each in others if CASE.search(each)]
     bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not FORBIDS.search(each)))))
     # Of a flag with its value in marks the value counts: `-n 1`.
     plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
@@ -304,8 +346,10 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         told = read is None or " " in each or is_program(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
-    fine = (word.strip("(),") for clause in others if FINE.search(clause) for word in clause.split())
-    ways += [as_place(each) for each in fine if "/" in each and PLAIN.fullmatch(each)]
+    well = (clause for clause in others if FINE.search(clause) or RIGHT.search(clause))
+    fine = [word.strip("(),") for clause in well for word in clause.split()]
+    fine = [each for each in fine if PLAIN.fullmatch(each)]
+    ways += [as_place(each) if "/" in each else each for each in fine if "/" in each or each == "localhost"]
     ways += [each[0][1:-1] for each in BRACKETS.finditer(way) if (read := call_of_command(each[0][1:-1])) and read.path]
     for clause in others:
         said = OPENS.sub("", clause, count=1).split()
@@ -313,7 +357,9 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         read = call_of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
             ways.append(" ".join(words[:2]))
-    return tuple(each for each in dict.fromkeys((*ways, *news)) if each != about.path and each not in have)
+    # The command itself is no way out of it.
+    own = {about.path, about.command, *have}
+    return tuple(each for each in dict.fromkeys((*ways, *news)) if each not in own)
 
 
 def _acts_by(program: str) -> bool:
@@ -333,6 +379,8 @@ _WHOLE = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('whole')})(?![\w-])", re.I)
 _ROOT = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:{row_of('root')})(?![\w-])", re.I
 )
+_AS_ROOT = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('as_root')})(?![\w-])", re.I)
+_LANDS = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('lands')})(?:\s+\w+){{0,2}}\s+$", re.I)
 _TOGETHER = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('together')})(?![\w-])", re.I)
 _IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{row_of('folder')})(?![\w-])", re.I)
 # Where it holds is told right behind such a word, or after an article and at most two words more.
@@ -351,6 +399,8 @@ _ON_HOST = lazy_re(
     ),
     re.I,
 )
+_HOST_BESIDE = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*\d+)`?\)", re.I)
+_AS_USER = lazy_re(r"(?<![\w@])([a-z][\w-]*@)(?=[\w.-])")
 _ON_NAME = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
 )
@@ -368,8 +418,12 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         # "… with several workers deadlock. It was `pytest -n auto`."
         told = " ".join((*others[:at], told))
     yield from _places(told, failing, others, at, about)
-    if about.on:
+    if about.on and about.on not in _THINGS:
         yield f"{OBJECT}{about.on}"
+    if not about.on or about.on in _THINGS:
+        yield from (f"{OBJECT}{each}" for each in _things(told, about))
+    if _AS_ROOT.search(told):
+        yield AS_ROOT
     if _TOGETHER.search(failing):
         yield TOGETHER
     if _ROOT.search(told):
@@ -377,12 +431,15 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
     elif _WHOLE.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
+    beside = (_HOST_BESIDE.search(each) for each in (failing, *others[:at]))
+    yield from islice((f"{HOST}{found[1]}" for found in beside if found), 1)
     if program in _TALKS:
         hosts = [each for clause in (failing, *others[:at]) for how in (_URL, HOSTNAME) for each in how.findall(clause)]
         hosts = [each for each in hosts if each.rsplit(".", 1)[-1] not in _ENDINGS]
         hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not ENDS.search(each[1])]
+        yield from (f"{OBJECT}{each[1]}" for each in islice(_AS_USER.finditer(told), 1))
         yield from (f"{HOST}{each}" for each in hosts[:1])
-    if program in _COPIES and (bucket := _ON_NAME.search(told)):
+    if program in _COPIES and (bucket := _ON_NAME.search(told)) and not _ADJECTIVE.search(bucket[1]):
         yield f"{OBJECT}{bucket[1]}"
 
 
@@ -397,13 +454,13 @@ def _places(told: str, failing: str, others: Sequence[str], at: int, about: Told
         beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
         yield from (f"{PLACE}{found[1]}" for found in beside if found)
     forbidden = " ".join(each for each in others[:at] if BANS.search(each))
-    branch = _ON_BRANCH.search(f"{forbidden} {told}") if about.command.startswith("git ") else None
+    branch = _ON_BRANCH.search(f"{forbidden} {told}")
     if branch:
         yield f"{BRANCH}{branch[1]}"
     for each in _WHERE.finditer(told):
         if each["environment"]:
             yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
-        elif not (about.path or branch):
+        elif not (about.path or branch or _LANDS.search(told[: each.start()])):
             yield f"{PLACE}{each['place']}"
     if folder := _IN_FOLDER.search(told):
         name = folder[1].rstrip("/")
@@ -414,10 +471,31 @@ def _places(told: str, failing: str, others: Sequence[str], at: int, about: Told
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
 _ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
 """Of names that are files, and no hosts."""
+_ADJECTIVE = lazy_re(r"(?:ed|built|ing|ly)$")
 _COPIES = frozenset("aws gsutil gcloud rsync scp docker podman".split())
 """Programs that are given a place elsewhere."""
 _TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
 """Programs that are given a host."""
+
+
+_THINGS = frozenset(
+    "pod pods broker brokers release namespace deployment statefulset container image volume service unit chart topic "
+    "bucket cluster node queue secret configmap stack group instance job ns".split()
+)
+"""What a program of objects is about, behind the name of which."""
+_NAMED_THING = lazy_re(lambda: rf"(?<![\w-])([a-z][\w-]{{2,30}})\s+(?:{'|'.join(sorted(_THINGS))})(?![\w-])")
+_UNNAMED = frozenset(
+    "the this that any all some our one old new same other whole running failed single wrong default live own each "
+    "every explicit given named broken current kubectl docker helm delete restart get apply prod production "
+    "staging worker".split()
+)
+
+
+def _things(told: str, about: ToldCall) -> Iterator[str]:
+    """The names of what a program of objects is about: "kubectl delete pod on a kafka broker"."""
+    if about.command.split()[0] in OF_OBJECTS:
+        named = (each[1] for each in _NAMED_THING.finditer(told))
+        yield from islice((each for each in named if each not in _UNNAMED | _THINGS), 1)
 
 
 def _names_more(clause: str, about: ToldCall) -> bool:
