@@ -44,6 +44,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
     asks_within: Row = ()  # After a comma: a request begins
     asks: Row = ()  # At the beginning of a clause: a question or request
+    tells_within: Row = ()  # Within a question or request: from `told` on, what is told by it
+    embeds: Set = frozenset()  # Words behind which a clause belongs to the one before it, though no sign stands between
     tells_by_asking: Row = ()  # At the beginning of a question: what follows is told by it
     leads: Row = ()  # Filler words before a clause
     hangs: Row = ()  # At the beginning of a part of a sentence: it belongs to the clause that follows
@@ -54,6 +56,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     idle: Set = frozenset()  # Verbs of thought and speech, which state no facts
     points: Row = ()  # Anywhere in a clause: it refers to something outside of it
     idle_anywhere: Row = ()  # Anywhere in a clause: it is about the conversation itself
+    affirms: Row = ()  # At the beginning of an answer: yes
+    denies: Row = ()  # The same: no
+    polar: tuple[tuple[str, str, str], ...] = ()  # A question for yes or no, and what either answer says
     offers: Row = ()  # At the beginning of an assistant's question: it offers to do something
     wants_to_know: Row = ()  # Anywhere in a question: it asks for more than yes or no
     address: Row = ()  # Anywhere: it addresses the assistant
@@ -206,6 +211,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     definite: Row = ()  # Articles before one of several numbered things
     called: Row = ()  # Somebody of the speaker's, before the name
     company: Row = ()  # Before somebody who is there too
+    before_places: Row = ()  # Before a place or a month, which is no part of a row of names
     over: Row = ()  # Between the two numbers of a blood pressure
     was: Row = ()  # What something was before a change
 

@@ -41,6 +41,7 @@ class Words(Topic, frozen=True, kw_only=True):
     signs: Row = ()  # Anywhere in a sentence: it is in this language
     # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which come the other way round
     cleft: Row = ()
+    reorders: tuple[tuple[str, str], ...] = ()  # What is said in another order or in short, and how rules expect it
     dialect: Map = {}  # By a word, how it is said and written in dialects of the language
     participles: Map = {}  # By a beginning of a word, what stands in its place in a participle of a dialect
 

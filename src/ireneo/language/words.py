@@ -10,7 +10,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -210,8 +210,13 @@ def in_standard(text: str) -> str:
 
     "It's hazelnuts I'm allergic to" says that I'm allergic to hazelnuts.
     """
-    if language_of_sentence(text) != "de":
-        return _CLEFT.sub(r"\g<said> \g<what>", text)
+    language = language_of_sentence(text)
+    if language != "de":
+        text = _CLEFT.sub(r"\g<said> \g<what>", text)
+    for pattern, plain in _reorders(language):
+        text = pattern.sub(plain, text, count=1)
+    if language != "de":
+        return text
     known, beginnings = _dialect(), of_language(Words, "de").participles
 
     def standard(found: re.Match[str]) -> str:
@@ -224,6 +229,21 @@ def in_standard(text: str) -> str:
         return found[0]
 
     return _LETTERS.sub(standard, text)
+
+
+@cache
+def _reorders(language: str) -> Sequence[tuple[re.Pattern[str], str]]:
+    """The patterns of what is said in another order in a language, each with how rules expect it."""
+    rows = of_language(Words, language).reorders
+    return [(lazy_re(pattern, re.IGNORECASE), template(plain)) for pattern, plain in rows]
+
+
+def template(text: str) -> str:
+    """What takes the place of a match, with the names of its groups in angles: "<who> <verb>"."""
+    return _GROUP.sub(r"\\g<\1>", text)
+
+
+_GROUP = lazy_re(r"<(\w+)>")
 
 
 _CLEFT = lazy_re(lambda: either(of_language(Words, "en").cleft), re.IGNORECASE)

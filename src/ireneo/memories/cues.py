@@ -14,7 +14,7 @@ from functools import lru_cache
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives, Names, Row, Words
-from ireneo.language.words import verb_inflections
+from ireneo.language.words import template, verb_inflections
 from ireneo.patterns import lazy_re
 
 _VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
@@ -34,11 +34,14 @@ _EACH = (
     "so_many",
     "one_more",
     "corrects",
+    "tells_within",
 )
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")
 _AROUND = {
-    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules", "tells_by_asking"), r"\W{{0,9}}+{}"),
+    **dict.fromkeys(
+        ("condition", "authority", "asks", "hangs", "rules", "tells_by_asking", "affirms", "denies"), r"\W{{0,9}}+{}"
+    ),
     **dict.fromkeys(("either", "limits"), r"\b{}\b"),
     "article": r"{}\s+",
     "dependent": r"\b{}\s+$",
@@ -70,12 +73,18 @@ class FactCues:
         )
         self.known = known
         self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = _compiled_rows(known.says)
+        self.polar = tuple((lazy_re(each, re.I), template(yes), template(no)) for each, yes, no in known.polar)
         self.outright = _compiled_rows(known.outright)
-        self.each = {name: tuple(lazy_re(with_verbs(row), re.I) for row in getattr(known, name)) for name in _EACH}
+        self.each = {
+            name: tuple(
+                lazy_re(with_verbs(row).replace("RELATION", f"(?:{words})"), re.I) for row in getattr(known, name)
+            )
+            for name in _EACH
+        }
         self._patterns: dict[str, re.Pattern[str]] = {
             name: _compiled(name, row, words)
             for name in known.__struct_fields__
-            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, *_PREDICATIONS)
+            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, *_PREDICATIONS, "polar")
         }
 
         opens = either(known.openers)

@@ -16,7 +16,7 @@ from ireneo.language.files import either, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Words
-from ireneo.language.words import language_of_sentence, letters, sentences, writes_nouns_large
+from ireneo.language.words import in_standard, language_of_sentence, letters, sentences, writes_nouns_large
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, not_german, says
 from ireneo.patterns import lazy_re
 
@@ -28,6 +28,7 @@ _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)} $")
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
+_WINK = lazy_re(r"\s*(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*$")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
@@ -95,9 +96,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
                 if not more:
                     continue
-            said.append((sentence, language))
-            if _is_joke(sentence):
-                said[-1] = ("", language)
+            said.append((_before_joke(sentence), language))
     beside: list[_Beside] | None = []
     for sentence, language in said:
         for piece in _of_sentence(sentence, language, made_up=made_up) if sentence else [_Beside(text="")]:
@@ -124,6 +123,16 @@ def _sentences(line: str) -> Iterator[str]:
     """The sentences of a line; an emoticon ends one."""
     for sentence in sentences(line, small_opens=True):
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
+
+
+def _before_joke(sentence: str) -> str:
+    """A sentence that is meant; of one that ends in a wink behind a condition what stands before that, else nothing."""
+    if not _is_joke(sentence):
+        return sentence
+    smile = _WINK.search(sentence)
+    head, comma, supposed = sentence[: smile.start()].rpartition(", ") if smile else ("", "", "")
+    winks_at_that = comma and any(each.condition.match(supposed) for each in all_cues().values())
+    return head if winks_at_that and not _is_joke(head) else ""
 
 
 def _is_joke(sentence: str) -> bool:
@@ -202,7 +211,7 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
         return
     if (
         (rows.steps.search(bare) or rows.failed.search(bare)) and "?" not in bare and not rows.supposed.search(bare)
-    ) and not rows.asks.match(bare):
+    ) and not (rows.asks.match(bare) or rows.reported.search(bare)):
         yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
         return
     if tells := rows.tells_by_asking.match(bare):
@@ -217,20 +226,64 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             yield _Beside(text="")
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
-            supposes = (rows.condition.match(piece), rows.supposed.search(piece), rows.hyperbole.search(piece))
-            yield _Beside(text="" if any(supposes) or rows.reported.search(piece) else piece)
+            asking, told = _asked_and_told(piece, rows)
+            yield _Beside(text=asking)
+            if told:
+                yield Statement(text=told, sentence=sentence, language=language, made_up=made_up)
             continue
-        if _is_of_others(pieces, at, rows) or rows.supposed.search(piece) or (quoted and at == len(pieces) - 1):
-            yield _Beside(text="")
-            continue
-        if rows.hyperbole.search(piece):
+        if (
+            _is_of_others(pieces, at, rows)
+            or rows.supposed.search(piece)
+            or rows.hyperbole.search(piece)
+            or (quoted and at == len(pieces) - 1)
+        ):
             yield _Beside(text="")
             continue
         text = _by_authority(_bare(piece, rows), rows)
-        if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
+        size = len(_WORDS.findall(text))
+        if (
+            size >= _SHORTEST - 1
+            and len(text) <= _LONGEST_STATEMENT
+            and not (size <= _SHORTEST and _announces(piece, sentence))
+        ):
             yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
         else:
             yield _Beside(text=piece, fragment=True)
+
+
+def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
+    """What a question or request asks, and what it tells; both are empty where it is not in earnest."""
+    told = _told_within(piece, rows)
+    asking = piece.removesuffix(told).strip(" ,;:–—-")
+    supposes = (rows.condition.match(asking), rows.supposed.search(piece), rows.hyperbole.search(piece))
+    return ("", "") if any(supposes) or rows.reported.search(piece) else (asking, told.rstrip(" ?"))
+
+
+def _told_within(piece: str, rows: FactCues) -> str:
+    """What a question or request tells: "…, because I'm allergic", "what do you take in she's in room twelve"."""
+    for pattern in rows.each["tells_within"]:
+        for found in pattern.finditer(piece):
+            before = [each.casefold() for each in _WORDS.findall(piece, 0, found.start("told"))]
+            told = found["told"]
+            if len(before) < _SHORTEST or len(_WORDS.findall(told)) < _SHORTEST or rows.condition.match(told):
+                continue
+            if found.start() == found.start("told") and not _begins_anew(before, told, rows):
+                continue
+            return told
+    return ""
+
+
+def _begins_anew(before: Sequence[str], told: str, rows: FactCues) -> bool:
+    """Whether a clause to which no sign leads is no part of the question before it: "the tablets I'm on" is one."""
+    known = rows.known
+    of_a_thing = any(rows.article.match(f"{word} ") for word in before[-_SHORTEST:])
+    said = predicate(told)
+    return not (before[-1] in known.embeds or of_a_thing) and said is not None and said.start == 0
+
+
+def _announces(piece: str, sentence: str) -> bool:
+    """Whether a few words without a verb lead to what they announce: "Oh, and the allergy: …"."""
+    return predicate(piece) is None and sentence.partition(piece)[2].lstrip().startswith(":")
 
 
 def _by_authority(text: str, rows: FactCues) -> str:
@@ -245,7 +298,7 @@ def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
     piece = pieces[at]
     if rows.rules.match(piece) or any(rows.authority.match(part) for part in piece.split(", ")):
         return False
-    said_by = rows.reported.search(piece)
+    said_by = rows.reported.search(in_standard(piece))
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
         # "My boss says, I'd retire": what follows is still hers.
         pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
@@ -334,7 +387,8 @@ def german_and(text: str) -> tuple[str, str] | None:
 
 def leaves_out_ich(statement: Statement) -> bool:
     """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
-    if not _SPEAKER.match(statement.sentence) or statement.sentence.startswith(statement.text):
+    sentence = _bare(statement.sentence, cues("de"))
+    if not _SPEAKER.match(sentence) or sentence.startswith(statement.text):
         return False
     verb = VERB_ALONE.match(statement.text)
     return verb is not None and (verb[0] in _german().first_forms or verb[0] not in not_german())
@@ -345,7 +399,8 @@ def introduced(statement: Statement, *, opens: bool) -> list[str]:
 
     An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
     """
-    found = cues(statement.language).introduces.match(statement.text)
+    whole = statement.sentence[statement.sentence.find(statement.text) :] if opens else statement.text
+    found = cues(statement.language).introduces.match(whole)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     if statement.made_up:

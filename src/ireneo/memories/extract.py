@@ -16,7 +16,7 @@ from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence
 from ireneo.memories.cues import all_cues, clause_words, cues, no_names, not_german, relations, said_outright, says
-from ireneo.memories.earnest import VERB_ALONE, Statement, german_and, introduced, leaves_out_ich, statements
+from ireneo.memories.earnest import VERB_ALONE, Statement, german_and, introduced, leaves_out_ich, plain, statements
 from ireneo.memories.endings import changes_a_thing, may_end_something, says_of_change
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
@@ -24,11 +24,14 @@ from ireneo.memories.occupation import halves_of_work
 from ireneo.memories.persons import Antecedents, names_of
 from ireneo.memories.plans import is_plan
 from ireneo.memories.quoting import (
+    affirmed,
     answer_in,
     belongs,
     goes_on,
     is_verbless,
     quotation,
+    speaks_of_somebody,
+    starts_with_yes_or_no,
     without_rest,
 )
 from ireneo.memories.record import Kind, Record
@@ -53,6 +56,7 @@ _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
+_TO_ME = lazy_re(lambda: rf"\w \w+ {either(topic(Connectives).oneself)}$", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 
 
@@ -78,14 +82,19 @@ def said_facts(
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
-    antecedents = Antecedents(known, " ".join(before[-2:]), anyone=anyone)
+    antecedents = Antecedents(known, " ".join(before[-2:]), plain(text), anyone=anyone)
     clauses: list[Statement] = []
     quoted: Quoted | None = None
-    answer = answer_in(text, asked) if asked and at else ""
-    answer = answer if is_worth_keeping(answer, asked) and not says("muddled", answer) else ""
+    answer, slots = _answered(text, asked, reader) if asked and at else ("", [])
+    found |= {key_of(fact): fact for fact in slots}
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         spoken = replace(statement, text=in_standard(statement.text))
+        if statement is said and spoken.text != said.text:
+            # "Gegen Mandeln ist sie allergisch": the pronoun stands first in the plain order of words.
+            plain_order = antecedents.resolve(spoken, reader.names)
+            points_back = plain_order is spoken and cues(said.language).refers.match(spoken.text)
+            spoken = statement if points_back else plain_order
         facts = [
             replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
             for fact in (_as_said(each, spoken.text, statement.text) for each in reader.facts(spoken))
@@ -111,7 +120,10 @@ def said_facts(
         if quoted is not None:
             found[quoted.key] = quoted.told(reader.who, reader.at)
             answer = "" if quoted.asked else answer
-    if answer and not any(fact.answers or fact.quote in answer for fact in found.values()):
+    if answer and not any(
+        fact.answers or fact.quote == answer or (fact.quote in answer and not starts_with_yes_or_no(answer))
+        for fact in found.values()
+    ):
         fact = _answer(answer, asked, reader)
         found = {key_of(fact): fact, **found}
     return list(found.values())[:MOST]
@@ -122,6 +134,23 @@ def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:
     if standard == said:
         return fact
     return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
+
+
+def _answered(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
+    """The answer with which a message begins, to be quoted with the question, or the slots that a yes or no fills."""
+    answer = answer_in(text, asked)
+    answer = answer if is_worth_keeping(answer, asked) and not says("muddled", answer) else ""
+    yes_or_no, affirms = affirmed(text, asked)
+    if not affirms:
+        return answer, []
+    told = Statement(text=affirms, sentence=affirms, language=language_of_sentence(affirms))
+    slots = [fact for fact in reader.facts(told) if fact.attribute]
+    if slots:
+        text = _answer(yes_or_no, asked, reader).text
+        return "", [replace(fact, text=text, quote=yes_or_no, answers=True) for fact in slots]
+    if is_worth_keeping(affirms) or (telling(yes_or_no) and says("for_good", asked)):
+        return answer or yes_or_no, []
+    return answer, []
 
 
 def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
@@ -229,7 +258,8 @@ class _FactReader:
         slots = list(self._had_too(statement, said, slots)) if said is not None else slots
         self._remember_being(slots)
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
-        if slots:
+        if slots and not (said is not None and said.tense == "used"):
+            # Who "used to love" something may say next what it is now.
             return
         kept = self._kept(statement, self._kind(statement, said), said)
         if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
@@ -546,17 +576,26 @@ class _FactReader:
             )
 
     def _german(self, statement: Statement, *, plan: bool) -> Iterator[SaidFact]:
+        told = ""
         for row, pattern in () if plan else cues("de").says:
+            if told and row.attribute != "job":
+                continue
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
-            against = row.ends or bool(cues("de").over.search(statement.text))
+            # "Seit heute bin ich Fahrlehrer, endlich kein Schichtdienst mehr": the other clause is over.
+            clause = statement.text[: end if (end := statement.text.find(", ", found.end())) > 0 else None]
+            against = row.ends or bool(cues("de").over.search(clause))
             facts = list(self._of_row(statement, None, row, found, subject, against=against))
             yield from facts
-            if facts:
+            if facts and (told or row.attribute != "employer" or against):
                 return
+            # Work has two halves: "ich arbeite als Busfahrer bei der KVG".
+            told = told or (row.attribute if facts else "")
+        if told:
+            return
         known = of_language(Phrasing, "de")
         thing = _first_match((*known.about_mine, *(known.about_owned if self.anyone else ())), statement.text)
         if thing and thing["what"].casefold() not in relations():
@@ -581,7 +620,12 @@ class _FactReader:
         hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
         more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
         # "Allergic to walnuts, and Bella my cat sleeps here": a clause is none of the list.
-        clause = next((at for at, each in enumerate(more) if len(each.split()) > _LONGEST_LISTED), len(more))
+        ends = (
+            at
+            for at, each in enumerate(more)
+            if len(each.split()) > _LONGEST_LISTED or speaks_of_somebody(each, language) or _TO_ME.search(each)
+        )
+        clause = next(ends, len(more))
         values = [self._value(piece, language) for piece in (first, *more[:clause])]
         kept = [value for value in values if value]
         return kept if kept and values[0] else []

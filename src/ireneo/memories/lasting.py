@@ -8,6 +8,7 @@ for years by its form: what one likes, can't eat or has learned.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -37,6 +38,8 @@ _DAYS = {
 }
 _OR = lazy_re(lambda: rf"{either(topic(Connectives).choices)}\b", re.I)
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
+_FEW = 2
+"""Words with which a sentence tells something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
 
 
@@ -63,17 +66,32 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
-    kept = [
-        each if end is None or end.at >= now else end.left
-        for each, end in said
-        if len(telling(each)) > 1 or (end is not None and end.planned)
-    ]
-    kept = [each for each in kept if each]
+    kept = list(_kept(said, now))
+    # What is left may answer nothing.
+    frame = text if kept and said[0][0].startswith(kept[0]) else asked().sub("", text, count=1)
     left = " ".join(kept) if kept and not (refers().match(kept[0]) or _OR.match(kept[0])) else ""
-    left = text.replace(words_of(text), left) if left else ""
+    left = frame.replace(words_of(text), left) if left else ""
     if left and any(each.planned for each in over):
         left = unheard_of(left)
+    if left == text:
+        return None
     return Passed(until=max(each.at for each in over), left=left)
+
+
+def _kept(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
+    """The sentences of a quotation that are not over, each with the one before it if it is about that."""
+    last = -1
+    for at, (sentence, end) in enumerate(said):
+        stays = end is None or end.at >= now
+        left = sentence if stays or end is None else end.left
+        is_short = len(telling(sentence)) < _FEW
+        if not left or (is_short and not (end is not None and end.planned) and not (at and says("for_good", left))):
+            continue
+        if stays and at and last < at - 1 and (is_short or says("points", left)) and says("for_good", left):
+            # "Without latex. It gives me a rash": what is so for good is told of that.
+            yield said[at - 1][0]
+        yield left
+        last = at
 
 
 @lru_cache(4_096)

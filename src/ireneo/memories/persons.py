@@ -249,20 +249,25 @@ def _relation_terms() -> dict[str, str]:
 class Antecedents:
     """The people mentioned so far in a message, or else in the one before it."""
 
-    def __init__(self, known: Sequence[Record], before: str, *, anyone: bool = False) -> None:
-        """Know by which words those are told who have a name; `anyone` who is named may be "he" or "she"."""
+    def __init__(self, known: Sequence[Record], before: str, text: str = "", *, anyone: bool = False) -> None:
+        """Know by which words those are told who have a name; `anyone` who is named may be "he" or "she".
+
+        `text` is the message, of which also what is asked or only thought of says who is meant.
+        """
         self._anyone = anyone
         self._sides = {
             each.value: side for each in known if each.attribute in relations() if (side := _side(each.text))
         }
         self._before = before[-_LONGEST_BEFORE:]
-        self._heard = ""
+        self._text = text
+        self._at = 0
 
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
         """The statement with its pronoun replaced by a name; unchanged if that is ambiguous."""
         found = _pronoun(statement.language).match(statement.text)
-        self._heard, heard = f"{self._heard} {statement.text}", self._heard
-        if found is None or statement.made_up:
+        start = max(self._text.find(statement.text, self._text.find(statement.sentence, self._at)), self._at)
+        heard, self._at = self._text[:start], start
+        if found is None or statement.made_up or _of_somebody_else().search(heard):
             return statement
         side = "he" if found["word"].casefold() in topic(Persons).he else "she"
         whom = self._meant(heard, names, side, statement.language) or (
@@ -337,6 +342,15 @@ def _side_of() -> dict[str, str]:
     either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
     sides = {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
     return {word: side for word, side in sides.items() if word not in either_one}
+
+
+@from_data
+def _of_somebody_else() -> re.Pattern[str]:
+    """A pattern for the relative of somebody else, who may be "she" or "he" from then on: "her mum came"."""
+    words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
+    known = topic(Persons)
+    whose = either(sorted({*known.she, *known.he, *known.they}, key=len, reverse=True))
+    return lazy_re(rf"\b{whose} (?:[a-zäöü-]+ )?{words}\b", re.I)
 
 
 @from_data

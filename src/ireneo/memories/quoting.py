@@ -15,7 +15,7 @@ from ireneo.language.predicates import predicate, tokens, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
 from ireneo.language.words import language_of_sentence, sentences
-from ireneo.memories.cues import cues, no_names, says
+from ireneo.memories.cues import all_cues, cues, no_names, says
 from ireneo.memories.earnest import Statement, is_earnest, plain
 from ireneo.memories.rivals import number_words
 from ireneo.memories.wording import telling
@@ -190,6 +190,24 @@ def question_of(text: str) -> str:
     if not last or not last[0].endswith("?") or len(_WORDS.findall(last[0])) > LONGEST_QUESTION:
         return ""
     return "" if says("offers", last[0]) else last[0]
+
+
+def starts_with_yes_or_no(answer: str) -> bool:
+    """Whether an answer begins with a yes or a no, so that the question tells what is meant."""
+    return any(rows.affirms.match(answer) or rows.denies.match(answer) for rows in all_cues().values())
+
+
+def affirmed(text: str, asked: str) -> tuple[str, str]:
+    """A yes or no to a question about the speaker, and what it says: "I smoke", "I do not smoke"; else empty."""
+    first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
+    rows = cues(language_of_sentence(f"{asked} {first}"))
+    if not first or len(_WORDS.findall(first)) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
+        return "", ""
+    yes, no = rows.affirms.match(first), rows.denies.match(first)
+    for pattern, if_yes, if_no in rows.polar if yes or no else ():
+        if found := pattern.fullmatch(asked):
+            return first, found.expand(if_yes if yes else if_no).replace(" any ", " ")
+    return "", ""
 
 
 def answer_in(text: str, asked: str) -> str:

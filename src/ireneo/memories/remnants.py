@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
@@ -28,6 +29,7 @@ _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
 _ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectives).oneself)}\b", re.I)
+_BEFORE_PLACE = lazy_re(lambda: rf"\b{either(topic(Phrasing).before_places)} $", re.I)
 _END_LEFT_OUT = lazy_re(
     lambda: rf"(?:[,;:]? {either([*topic(Connectives).additions, *topic(Connectives).contrasts])})?[,;:]? …$"
 )
@@ -73,6 +75,9 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
     # Where all nouns are written large, a row of names ends as one: "Quaddeln und Sesam gehen nicht" is none.
     if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
         return None
+    if _BEFORE_PLACE.search(text, 0, row.start()) and not _ROW_ENDS.match(text, row.end()):
+        # "We live in Leeds and Biscuit loves it": a place and somebody are no row.
+        return None
     names = _JOINS.split(row[0])
     if any(name.casefold() in relations() for name in names):
         # "Ein Hund, Benno": both are the same.
@@ -110,6 +115,12 @@ def _of_others(own: str, over: set[str]) -> str | None:
     ]
     if any(touched) and kept:
         return " ".join(kept)
+    # "We get the keys on Friday and Biscuit can come along": the clause before it is not about her.
+    for cut in PIECES.finditer(own):
+        name = own[cut.end() :].split(" ", 1)[0]
+        own_clause = name[:1].isupper() and predicate(own[cut.end() :], frozenset({name})) is not None
+        if own_clause and not over.isdisjoint(terms(name)) and over.isdisjoint(terms(own[: cut.start()])):
+            return own[: cut.start()] if telling(own[: cut.start()]) else None
     found = next((hit for hit in _company().finditer(own) if not over.isdisjoint(terms(hit[0]))), None)
     if found is None or not telling(own[: found.start()]):
         return None

@@ -1,0 +1,163 @@
+"""What users tell in passing: within a question, with a yes or no, in another order of words, beside a joke."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ireneo.memories.extract import said_facts
+from ireneo.memories.lasting import passed
+from ireneo.memories.quoting import affirmed, quotation
+from ireneo.memories.remnants import without
+from ireneo.memories.said import SaidFact
+from ireneo.memories.wording import words_of
+
+AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
+
+
+def facts(text: str, asked: str = "") -> list[SaidFact]:
+    return [fact for fact in said_facts(text, speaker="user", at=AT, asked=asked) if not fact.against]
+
+
+def slots(text: str, asked: str = "") -> set[tuple[str, str]]:
+    return {(fact.attribute, fact.value) for fact in facts(text, asked) if fact.attribute}
+
+
+def quoted(text: str, asked: str = "") -> str:
+    return " / ".join(words_of(fact.text) for fact in facts(text, asked) if not fact.attribute)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("what can I put in a trifle because my aunt Rosa cant have gelatine", "cant have gelatine"),
+        ("can you plan a picnic for Sunday since my son is coeliac and we have no car?", "my son is coeliac"),
+        ("how do you cheer somebody up in hospital my aunt is in bed nine since Friday", "in bed nine"),
+        ("Welches Brot kann ich backen, weil meine Tochter Zöliakie hat?", "meine Tochter Zöliakie hat"),
+    ],
+)
+def test_a_question_tells_too(text: str, told: str) -> None:
+    assert told in quoted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what are the side effects of the tablets I'm on at the moment",
+        "what do you think she is up to these days",
+        "what can I make quickly for my brother and his children",
+        "would it help because I might move to Oslo",
+    ],
+)
+def test_what_only_belongs_to_the_question_is_not_told(text: str) -> None:
+    assert not facts(text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "slot"),
+    [
+        ("Are you vegan?", "Yes I am.", ("diet", "vegan")),
+        ("Bist du Vegetarierin?", "ja", ("diet", "Vegetarierin")),
+    ],
+)
+def test_a_yes_fills_the_slot_that_was_asked_for(asked: str, text: str, slot: tuple[str, str]) -> None:
+    assert slots(text, asked) == {slot}
+    assert asked in facts(text, asked)[0].text
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("Do you drive?", "No, I never learned."),
+        ("Rauchst du?", "nein"),
+        ("Is anyone vegetarian?", "Yes, my cousin Wen."),
+        ("Do you have any allergies?", "Yes, shellfish."),
+    ],
+)
+def test_a_yes_or_no_is_quoted_with_its_question(asked: str, text: str) -> None:
+    assert [fact for fact in facts(text, asked) if asked in fact.text and text.rstrip(".") in fact.text]
+
+
+@pytest.mark.parametrize(("asked", "text"), [("Does that help?", "yes"), ("Do you like the plan?", "yes, go on")])
+def test_a_yes_to_the_assistants_work_tells_nothing(asked: str, text: str) -> None:
+    assert affirmed(text, asked) == ("", "")
+    assert not facts(text, asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("My birthday's on the 5th of October, if you want to bake something ;)", ("birthday", "5th of October")),
+        ("Am 5. Oktober habe ich Geburtstag.", ("birthday", "5. Oktober")),
+        ("Ich selbst vertrage keine Laktose.", ("allergy", "Laktose")),
+        ("Gegen Birken bin ich übrigens auch allergisch.", ("allergy", "Birken")),
+        ("Hallo, ich bin Arno und wohne in Fürth.", ("name", "Arno")),
+        ("Hallo, ich bin Arno und wohne in Fürth.", ("home", "Fürth")),
+        ("Ich arbeite als Schreiner bei Holzmann.", ("job", "Schreiner")),
+        ("Seit heute bin ich Lokführer, endlich keine Nachtschicht mehr.", ("job", "Lokführer")),
+    ],
+)
+def test_the_order_of_words_makes_no_difference(text: str, slot: tuple[str, str]) -> None:
+    assert slot in slots(text)
+
+
+def test_a_clause_behind_a_liking_is_none() -> None:
+    assert slots("I'm into cello music, Bach bores me.") == {("like", "cello music")}
+
+
+def test_she_is_whoever_was_named_even_in_a_thought() -> None:
+    assert "my mum lives in Durham" in quoted("We're thinking about Skye, in my mum's caravan. She lives in Durham.")
+    assert (
+        "Ada"
+        not in quoted("My wife Ada is well. Her mum came for a month. She sleeps in the attic.").partition("month")[2]
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mei Nachbar sogt, des Haus ghört scho eana.",
+        "meine cousine sacht wir heiraten bald",
+        "Meine Tante meinte am Telefon, Papa wird nie wieder gehen.",
+        "By that count I own half of Antwerp by now.",
+    ],
+)
+def test_the_word_of_others_is_no_fact(text: str) -> None:
+    assert not facts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cheese gives me dreadful headaches.",
+        "No sesame, it makes my throat swell.",
+        "I'm an alto.",
+        "Von Lauch wird mir schlecht.",
+        "Meine Mutter hat Demenz.",
+        "My aunt is eighty on the 4th of July.",
+    ],
+)
+def test_what_nobody_gets_rid_of_is_told_after_a_hundred_days(text: str) -> None:
+    assert (
+        passed(quotation(text, "The user", AT, "de" if "Lauch" in text else "en"), AT, AT + timedelta(days=200)) is None
+    )
+
+
+def test_what_stays_so_stays_with_the_sentence_that_it_is_about() -> None:
+    said = quotation("Gloves without latex. It gives me a rash. The shop is shut.", "The user", AT, "en")
+    over = passed(said, AT, AT + timedelta(days=200))
+    assert over is not None
+    assert words_of(over.left) == "Gloves without latex. It gives me a rash."
+
+
+def test_a_question_goes_with_its_answer() -> None:
+    said = quotation("Two rooms. I sold the old car.", "The user", AT, "en", "How large is it?")
+    over = passed(said, AT, AT + timedelta(days=200))
+    assert over is not None
+    assert "How large" not in over.left
+
+
+def test_of_two_clauses_the_one_that_is_not_about_her_stays() -> None:
+    said = quotation("We get the keys in July and Biscuit can come along.", "The user", AT, "en")
+    assert words_of(without(said, "Biscuit died last night.") or "") == "We get the keys in July"
