@@ -93,12 +93,12 @@ def is_noted(row: Sequence[RowItem]) -> bool:
     return bool(blocks) and all(block.is_written for block in blocks)
 
 
-def coarse_row(row: Sequence[RowItem], policy: Policy, *, noted: bool) -> list[RowItem]:
-    """Cover all of `row` by one block; where it is `noted`, the last request stays verbatim."""
+def coarse_row(row: Sequence[RowItem], newest: Sequence[Message], policy: Policy, *, noted: bool) -> list[RowItem]:
+    """Cover all of `row` by one block; where it is `noted`, the last request stays verbatim if none is in `newest`."""
     if not row:
         return []
     place = last_opener(row)
-    if place is None or not noted:
+    if place is None or not noted or any(message.opens_turn for message in newest):
         return [cover_row(row, policy)]
     parts = [row[:place], row[place + 1 :]]
     before, after = ([cover_row(part, policy)] if part else [] for part in parts)
@@ -466,7 +466,7 @@ def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
     row, _ = close_loose(path.row(newest[0].position - 1, newest), policy)
     system, rest = split_system(row)
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in rest)
-    past = coarse_row(rest, policy, noted=True)
+    past = coarse_row(rest, newest, policy, noted=True)
     return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 
 
@@ -660,7 +660,7 @@ def _with_blocks(
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
     newest = [*cut, *newest]
     system, rest = split_system(row)
-    for past in (coarse_row(rest, policy, noted=is_noted(rest)), [cover_row(rest, policy)] if rest else []):
+    for past in (coarse_row(rest, newest, policy, noted=is_noted(rest)), [cover_row(rest, policy)] if rest else []):
         composed = one_block(system, past, newest, target, options)
         if composed.tokens <= target:
             blocks = tuple(item for item in past if isinstance(item, Summary))

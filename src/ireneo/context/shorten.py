@@ -48,14 +48,18 @@ class Shortened(Struct, frozen=True, kw_only=True):
     tail: str
     left_out_tokens: int
     opener: str
-    """The id that opens the whole text."""
+    """The id that opens the whole text; empty for whoever can't open it."""
     fence: str = ""
     """The fence of the code block in which the tail begins."""
 
     def text(self) -> str:
         """Join head and tail with a mark that says how much is left out and how to open it."""
-        mark = f"[… {self.left_out_tokens:,} tokens left out · open with {self.opener} …]"
-        return _joined(self, mark)
+        return _joined(self, _mark(self.left_out_tokens, "", self.opener))
+
+
+def _mark(tokens: int, of: str, opener: str) -> str:
+    """The mark that stands for what is left out, with the id that opens it if there is one."""
+    return f"[… {tokens:,} tokens left out{of}{opener and f' · open with {opener}'} …]"
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
@@ -146,10 +150,10 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
     said = without_reminders(text).strip()
     hung_on = size - count(said)
     if hung_on > MARK_TOKENS and size - hung_on <= limit:
-        return f"{said}\n[… {hung_on:,} tokens left out · open with {opener} …]"
+        return f"{said}\n{_mark(hung_on, '', opener)}"
     lines = said.splitlines()
     if limit < size * LEAST_OF_FILE and line_numbers(said):
-        return f"[… {size:,} tokens left out · open with {opener} …]"
+        return _mark(size, "", opener)
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
         # Prefer whole lines.
@@ -160,8 +164,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
         if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
-            mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
-            return _joined(ends, mark, *told)
+            return _joined(ends, _mark(left, " in all", opener), *told)
     cut = shorten(said, tokens, opener, count)
     return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 

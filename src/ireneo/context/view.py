@@ -612,7 +612,7 @@ def _tells(note: Line, pin: Line) -> bool:
     quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
     if len(words & quoted) >= QUOTED_SHARE * len(words):
         return True
-    return bool(_DENIES.search(pin.text)) == bool(_DENIES.search(note.text))
+    return not _DENIES.search(pin.text) or _DENIES.search(note.text) is not None
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.shorten import shorten
+from ireneo.context.shorten import excerpt, shorten
 from ireneo.grounding.check import Grounds, error_text, strike
 from ireneo.grounding.claims import TextClaim, claims, instruction_like, neutralise
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
@@ -51,6 +51,8 @@ FILLED_TOKENS = 4_000
 DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
 """Tokens of a message that are shown, by speaker."""
+WIDER = (6, 4, 3, 2)
+"""How many times the tokens below a message may have where few are shown."""
 LEAST_SAID = 1.5
 """The least worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
@@ -131,7 +133,7 @@ def _prompt(
     shown = [message for message in material.messages if message.id in rooms]
     prompt = LESSONS.render(
         about=_about(material),
-        diary=_cut(render_diary(entries), DIARY_TOKENS, "diary", count) or "(nothing was tried)",
+        diary=_cut(render_diary(entries), DIARY_TOKENS, count) or "(nothing was tried)",
         messages=_numbered(dict(enumerate(shown, 1)), rooms, count),
         drawn="\n".join(
             f"{at}. {neutralise(each.text, _FENCES)}" for at, each in zip(ascii_lowercase, drawn, strict=False)
@@ -172,7 +174,15 @@ def _rooms(material: RunMaterial) -> dict[MessageId, int]:
         if cost <= left - (0 if worth.get(name, 0.0) > LEAST_SAID else SHOWN_TOKENS - FILLED_TOKENS):
             out[name] = room
             left -= cost
-    return out
+    return _widened(out, messages)
+
+
+def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message]) -> dict[MessageId, int]:
+    """The allowances, as many times as large as all of the messages together have room for."""
+    for times in WIDER:
+        if sum(min(times * room, messages[name].tokens) for name, room in rooms.items()) <= SHOWN_TOKENS:
+            return {name: times * room for name, room in rooms.items()}
+    return rooms
 
 
 def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
@@ -219,17 +229,19 @@ def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], coun
     lines: list[str] = []
     for number, message in shown.items():
         room = rooms.get(message.id, AGENT_TOKENS)
-        results = (result.text for result in message.draft.results)
-        said = [text for text in (without_recalled(message.text), *results) if text.strip()]
-        parts = [_cut(without_recalled(text), room, message.id, count) for text in said]
+        parts = [_cut(without_recalled(message.text), room, count)]
+        for result in message.draft.results:
+            text = without_recalled(result.text)
+            # The line of a long output that says what went wrong stands anywhere in it.
+            parts.append(neutralise(excerpt(text, room, "", count) or text, _FENCES))
         calls = (" ".join(call_text(call).split()) for call in message.draft.calls)
-        parts += [f"→ {_cut(text, CALL_TOKENS, message.id, count)}" for text in calls]
+        parts = [text for text in parts if text.strip()] + [f"→ {_cut(text, CALL_TOKENS, count)}" for text in calls]
         lines.append(f"[{number}] {_SPEAKERS.get(message.role, message.role)}: " + "\n".join(parts))
     return "\n".join(lines)
 
 
-def _cut(text: str, most: int, name: str, count: Count) -> str:
-    cut = shorten(text, most, name, count)
+def _cut(text: str, most: int, count: Count) -> str:
+    cut = shorten(text, most, "", count)
     return neutralise(cut.text() if cut else text, _FENCES)
 
 

@@ -66,8 +66,9 @@ WIDE_SHARE = 1 / 18
 LEAST_SHARE = 1 / 72
 """The least share: it also has to suffice for wider contexts than the narrowest one."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
-WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN = 0.48, 4
-"""Words of notes, which are full of names and paths, and characters per token of a context's budget."""
+WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN, SURE_CHARACTERS = 0.48, 4, 3.8
+"""Words of notes, which are full of names and paths, and characters per token of a context's budget; and characters of
+notes that are all to be shown: those that are full of names have fewer, and what is left small notes fill."""
 REPAIR_TOKENS = 3_000
 """The most tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
@@ -368,9 +369,9 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             messages=transcript(job.messages, room, count),
             disputes=doubts(job.disputes),
             words=str(job.words),
-            all=_characters(job.words),
+            all=_characters(job.words, CHARACTERS_PER_TOKEN),
             shown=str(job.shown_words),
-            characters=_characters(job.shown_words),
+            characters=_characters(job.shown_words, SURE_CHARACTERS),
         )
         return _limited(prompt, NOTES, job.words)
 
@@ -526,8 +527,8 @@ def _told_faults(left: Struck) -> list[str]:
     return [f"{', '.join(struck)}: {why}" if struck else why] if why else []
 
 
-def _characters(words: int) -> str:
-    return f"{int(words / WORDS_PER_TOKEN * CHARACTERS_PER_TOKEN):,}"
+def _characters(words: int, per_token: float) -> str:
+    return f"{int(words / WORDS_PER_TOKEN * per_token):,}"
 
 
 def _said(messages: Sequence[Message]) -> list[str]:
