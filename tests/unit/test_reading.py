@@ -96,7 +96,7 @@ def test_a_model_is_asked_once_for_a_stretch_and_shown_what_is_known() -> None:
             desk.model.prompts[0].user.count("Mon 2026-03-09\n[1] Vera: Guess what, I moved to Porto on Friday!") == 1
         )
         assert await desk.hear("Thanks.", days=7) == [home]
-        assert "K1 Vera · home: Porto (since 2026-03-06)" in desk.model.prompts[1].user
+        assert f"K1 Vera · home: Porto (since 2026-03-06) = {MOVED.text}" in desk.model.prompts[1].user
         assert "(earlier) Vera: Do you know a bakery?" in desk.model.prompts[1].user
         assert [each.did for each in desk.worked] == ["listened", "listened"]
         assert sum(each.tokens_in for each in desk.worked) > 1_000
@@ -118,7 +118,12 @@ def test_a_model_is_asked_once_for_a_stretch_and_shown_what_is_known() -> None:
         (FactSaid(message=2, quote="I see, 1", text="Vera sees 1.", subject="Vera"), "assistant says"),
         (
             FactSaid(
-                message=1, quote="moved to Porto", text="Vera moved.", subject="Vera", attribute="home", value="abroad"
+                message=1,
+                quote="moved to Porto",
+                text="Vera emigrates.",
+                subject="Vera",
+                attribute="home",
+                value="abroad",
             ),
             "value",
         ),
@@ -268,6 +273,79 @@ def test_what_nobody_said_is_refused_however_it_is_told(said: str, fact: FactSai
     assert why in refused
 
 
+def test_a_value_that_nobody_said_is_left_out_of_what_is_told() -> None:
+    quit = about("Vera has not smoked for ten weeks.", subject="Vera", attribute="smoking", value="abstinent")
+    held, why = judged(["Ten weeks without a fag."], quit)
+    assert (why, [(each.text, each.attribute, each.value) for each in held]) == ("", [(quit.text, "", "")])
+    knits = about("Vera knits.", subject="Vera", attribute="hobby", value="knitting")
+    held, why = judged(["I knit mostly."], knits)
+    assert (why, [each.value for each in held]) == ("", ["knitting"])
+
+
+def test_the_wrong_number_of_a_message_is_put_right() -> None:
+    async def work() -> None:
+        desk = Desk([facts(replace(MOVED, message=3))])
+        (home,) = await desk.hear("Guess what, I moved to Porto on Friday!", "Do you know a bakery?")
+        messages = await (await desk.memory.session("talk")).messages()
+        assert home.sources == (messages[0].id,)
+
+    run(work())
+
+
+def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None:
+    said = ["I am a roofer at Holm's.", "My work is in Kiel, and I am the keeper at the club."]
+    held, why = judged(
+        said,
+        about("Vera is a roofer.", subject="Vera", attribute="job", value="roofer"),
+        about("Vera works for Holm's.", subject="Vera", attribute="employer", value="Holm's"),
+        about("Vera's work is in Kiel.", 2, subject="Vera", attribute="workplace", value="Kiel"),
+        about("Vera is a keeper.", 2, subject="Vera", attribute="position", value="keeper"),
+    )
+    assert why == ""
+    assert {each.attribute: each.value for each in held} == {
+        "job": "roofer",
+        "employer": "Holm's",
+        "workplace": "Kiel",
+        "position": "keeper",
+    }
+
+
+def test_what_is_replaced_gives_its_slot_to_what_names_the_same_property_alone() -> None:
+    async def work() -> None:
+        dinner = FactSaid(
+            message=1,
+            quote="Pat comes for dinner",
+            text="Pat comes for dinner.",
+            subject="Pat",
+            attribute="habit",
+            value="comes for dinner",
+        )
+        gone = FactSaid(
+            message=1,
+            quote="Pat is in Perth now",
+            text="Pat is in Perth.",
+            subject="Pat",
+            attribute="home",
+            value="Perth",
+            replaces=["K1"],
+        )
+        desk = Desk([facts(dinner), facts(gone)])
+        await desk.hear("Pat comes for dinner each Sunday.")
+        held = await desk.hear("Pat is in Perth now.", days=30)
+        assert [(each.attribute, each.value) for each in held] == [("home", "Perth")]
+
+    run(work())
+
+
+@pytest.mark.parametrize("since", ["2026", "2026-03"])
+def test_a_period_that_is_not_over_makes_what_is_told_last_no_older(since: str) -> None:
+    said = ["I work at the Sonic.", "Got the job at Dillons."]
+    sonic = about("Vera works at the Sonic.", subject="Vera", attribute="employer", value="Sonic")
+    dillons = about("Vera works at Dillons.", 2, subject="Vera", attribute="employer", value="Dillons", since=since)
+    held, why = judged(said, sonic, dillons)
+    assert (why, [each.value for each in held]) == ("", ["Dillons"])
+
+
 def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() -> None:
     async def work() -> None:
         lugo = replace(
@@ -366,8 +444,8 @@ def test_remembering_by_hand_reads_several_things_or_says_that_there_is_none() -
         assert (await desk.memory.remember("If Bo lived in Oslo.", kind="semantic")).did == "added"
         known = desk.model.prompts[1].user.partition("<known>")[2].partition("</known>")[0]
         assert sorted(line.partition(" ")[2] for line in known.strip().splitlines()) == [
-            "Bo · home: Lugo (since 2027-01-03)",
-            "Bo · pet: cat (since 2027-01-03)",
+            "Bo · home: Lugo (since 2027-01-03) = Bo lives in Lugo.",
+            "Bo · pet: cat (since 2027-01-03) = Bo has a cat.",
         ]
 
     run(work())

@@ -41,7 +41,7 @@ from ireneo.summaries.steps import clip
 
 CONFIDENCE = 0.8
 """Confidence of a fact that a model read and its words support."""
-KNOWN_TOKENS = 1_500
+KNOWN_TOKENS = 2_400
 """Tokens of known facts that are shown."""
 LONGEST_SAID, LONGEST_ANSWER = 1_600, 240
 """Characters shown of a user's message, and of an assistant's."""
@@ -54,6 +54,7 @@ _FEW = 3
 """Within this many years of a message a number may mean something other than a year."""
 _LONGEST_LIFE = 120
 """The most years that somebody lives or something lasts."""
+_MONTH = 31
 _SHORT = 4
 """The number of letters by which words of one stem are matched."""
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
@@ -138,7 +139,9 @@ def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Coun
 def _as_shown(record: Record) -> str:
     since = f" (since {record.at.date().isoformat()})" if record.when else ""
     if record.subject and record.attribute and record.value:
-        return f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
+        slot = f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
+        # "two" and "the user" say too little of which chickens, or of whether it is so still.
+        return f"{slot} = {clip(record.text, 200)}"
     return f"{clip(record.text, 200)}{since}"
 
 
@@ -169,32 +172,60 @@ class _Check:
         self._said = said
         self._all = [*before, *said]
         self._as_shown: list[FactSaid] = []
+        self._slots: dict[tuple[str, str], str] = {}
+        """The attributes of the facts so far, by subject and the name that the model gave them."""
         self._known = {str(number): each for number, each in enumerate(known, start=1)}
         self._shown = [f"{each.speaker}: {each.text}" for each in self._all]
         self._given = [*self._shown, *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known)]
 
     def read(self, fact: FactSaid) -> list[ReadFact]:
         """The facts that a reply stands for; raises BadInput with the reason for rejecting it."""
-        if not 1 <= fact.message <= len(self._said):
-            raise BadInput(f"It cites message {fact.message}, which there is not.")
-        said = self._said[fact.message - 1]
+        said = self._cited(fact)
         self._check_quote(fact, said)
-        named = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
-        replaced = [self._known[number] for number in dict.fromkeys(named) if number in self._known]
+        numbers = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
+        replaced = [self._known[number] for number in dict.fromkeys(numbers) if number in self._known]
         if fact.over and not replaced:
             fact, replaced = self._ended_fact(fact)
         days, years = _possible_days(said, self._near(said))
         # A period a few years away counts only by its stated year, or any year near the message would pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
-        self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
+        fact = self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
+        named = " ".join(fact.attribute.casefold().split())
+        fact = replace(fact, attribute=self._attribute(fact, replaced))
+        self._slots.setdefault((_bare(fact.subject), named), fact.attribute)
         self._as_shown.append(fact)
         if fact.over and until and until.until and said.at and until.until <= said.at:
             since = until
-        began = since.since if since else None
-        if began and said.at and began.date() == said.at.date():
-            began = None  # Said on the day: the message tells the hour.
+        began = _began(since, said, of_state=fact.kind == "fact" and not fact.over)
         return list(self._facts_from(fact, said, replaced, began, until.until if until else None))
+
+    def _cited(self, fact: FactSaid) -> Utterance:
+        """The message that a fact cites; where its words stand in another one alone, that one."""
+        if not 1 <= fact.message <= len(self._said):
+            raise BadInput(f"It cites message {fact.message}, which there is not.")
+        cited = self._said[fact.message - 1]
+        if _is_quoted(fact.quote, cited):
+            return cited
+        others = [each for each in self._said if each.role == "user" and _is_quoted(fact.quote, each)]
+        return others[0] if len(others) == 1 else cited
+
+    def _attribute(self, fact: FactSaid, replaced: Sequence[Record]) -> str:
+        """The attribute of a fact: its code, unless what has that code by another name stays beside it.
+
+        A goalkeeper's position is no new job of the user's, and the place of work is no other employer.
+        """
+        name, subject = " ".join(fact.attribute.casefold().split()), _bare(fact.subject)
+        code = attribute_of(name)
+        if _bare(name) == _bare(code) or holding_of(code) != "one":
+            return code
+        if (said := self._slots.get((subject, name))) is not None:
+            return said
+        known = [each for each in self._known.values() if _bare(each.subject) == subject]
+        beside = any(each.attribute == code for each in known if each not in replaced)
+        beside |= any(other == subject and slot == code for (other, _), slot in self._slots.items())
+        own = any(each.attribute == name for each in known)
+        return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
 
     def _ended_fact(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
         """A fact that is over, with the value that was stated or known, and the known facts that it ends."""
@@ -219,8 +250,8 @@ class _Check:
         return "\n".join(each.text for each in self._all[max(0, at - 2) : at + 1])
 
     def _check_quote(self, fact: FactSaid, said: Utterance) -> None:
-        quote, text = _bare(fact.quote), _bare(said.text)
-        if not quote or f" {quote} " not in f" {text} ":
+        quote = _bare(fact.quote)
+        if not _is_quoted(fact.quote, said):
             raise BadInput("Its quotation stands in no such message.")
         if any(f" {quote} " in f" {_bare(found[0])} " for found in _QUOTATION.finditer(said.text)):
             raise BadInput("What it quotes is quoted there itself.")
@@ -238,8 +269,8 @@ class _Check:
         replaced: Sequence[Record],
         days: Sequence[datetime],
         windows: Sequence[Window],
-    ) -> None:
-        """Check that each name, number and date was shown, and the value in words that were said."""
+    ) -> FactSaid:
+        """Check that each name, number and date was shown; a value in words that nobody said is left out."""
         text = " ".join(fact.text.split())
         if not text or error_text(text) or instruction_like(text):
             raise BadInput("It is no statement.")
@@ -250,6 +281,8 @@ class _Check:
         is_german = writes_nouns_large(both) or language_of_sentence(both) == "de"
 
         def passes(claim: TextClaim) -> bool:
+            if claim.kind == "identifier" and claim.text.casefold() in words:
+                return True  # Whoever chats seldom writes iPhone.
             if claim.kind == "name":
                 # German nouns are capitalised, and a sentence may be too short to show its language.
                 return is_german and all(_is_said(each, words) or _is_noun(each, text) for each in _words(claim.text))
@@ -263,8 +296,13 @@ class _Check:
         if is_german and (name := _strange_name(f"{text}\n{fact.value}", _words(" ".join([*self._given, *when])))):
             raise BadInput(f"“{name}” stands nowhere in what was said.")
         is_counted = figures & {*_digits(fact.value), *said_figures(fact.value)}
-        if wanted and not is_counted and not any(_is_said(each, words) for each in wanted):
+        stems = {*terms(" ".join(self._shown))}
+        if not wanted or is_counted or any(_is_said(each, words) for each in wanted) or stems & {*terms(fact.value)}:
+            return fact
+        told = [each for each in _words(text) if each not in _words(fact.subject)]
+        if fact.over or not any(_is_said(each, words) for each in told):
             raise BadInput(f"Its value “{fact.value}” stands nowhere in what was said.")
+        return replace(fact, value="")
 
     def _facts_from(
         self,
@@ -286,7 +324,7 @@ class _Check:
             until=until if kind == "semantic" else None,
             confidence=CONFIDENCE,
         )
-        slotted = replace(made, subject=subject, attribute=attribute_of(attribute), value=value, adds=fact.several)
+        slotted = replace(made, subject=subject, attribute=attribute, value=value, adds=fact.several)
         if fact.over:
             yield ReadFact(fact=replace(made, kind="episodic", until=None), said=said, ended=replaced)
             if is_slot and not replaced:
@@ -298,14 +336,36 @@ class _Check:
 
 
 def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
-    """A fact that replaces other values: in the slot of the first of them, from when that value no longer held."""
-    old = next((each for each in replaced if each.kind == "semantic" and each.attribute), None)
+    """A fact that replaces other values: in the slot of the one that it names as well, from when that held no longer.
+
+    What else it replaces has ended, and keeps its slot: who moved to Perth comes to dinner no more.
+    """
+    old = next((each for each in replaced if each.kind == "semantic" and each.attribute == fact.attribute), None)
     beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
     if old is None or beside:
         return ReadFact(fact=fact, said=said, ended=replaced)
     since = fact.at if fact.at and fact.at > old.at else None
     taken = replace(fact, subject=old.subject, attribute=old.attribute, at=since)
     return ReadFact(fact=taken, said=said, ended=[each for each in replaced if each.id != old.id])
+
+
+def _began(since: Window | None, said: Utterance, *, of_state: bool) -> datetime | None:
+    """Since when something is so, or when it happened; None for when it was said.
+
+    A year that is not over says no more than the message does, and its first day would make what is told last the
+    oldest; of a state neither does a month.
+    """
+    if since is None or since.since is None or said.at is None:
+        return since.since if since else None
+    if since.since.date() == said.at.date():
+        return None  # Said on the day: the message tells the hour.
+    days = (since.until - since.since).days if since.until else 0
+    return None if since.holds(said.at) and days > (1 if of_state else _MONTH) else since.since
+
+
+def _is_quoted(quote: str, said: Utterance) -> bool:
+    words = _bare(quote)
+    return bool(words) and f" {words} " in f" {_bare(said.text)} "
 
 
 def _bare(text: str) -> str:
@@ -331,7 +391,9 @@ def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]
             told += [first.replace(year=at.year - 1)] * (month >= at.month)
     numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
     numbers.update(number for _, number in spelled(near))
-    years = {at.year + turn * each for each in numbers if each <= _LONGEST_LIFE for turn in (-1, 1)}
+    lives = [each for each in numbers if each <= _LONGEST_LIFE]
+    # "Nine years in May" may be next May.
+    years = {year for each in lives for year in (at.year - each, at.year - each + 1, at.year + each)}
     # The newest such year that is not still to come: '98 is 1998.
     years |= {at.year - (at.year - int(each)) % 100 for each in _SHORT_YEAR.findall(near)}
     return [at, *dict.fromkeys(told)], years

@@ -370,7 +370,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             disputes=doubts(job.disputes),
             words=str(job.words),
             all=_characters(job.words, CHARACTERS_PER_TOKEN),
-            shown=str(job.shown_words),
+            shown=str(int(job.shown_words * SURE_CHARACTERS / CHARACTERS_PER_TOKEN)),
             characters=_characters(job.shown_words, SURE_CHARACTERS),
         )
         return _limited(prompt, NOTES, job.words)

@@ -17,7 +17,7 @@ STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_to
 STORY_OVERVIEW = PromptText(task="story", text="overview", version=1, max_tokens=800)
 """For one text of a whole story; its reply may cost more by what the text is asked to have."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
-FACTS = PromptText(task="facts", version=2, max_tokens=6_000)
+FACTS = PromptText(task="facts", version=3, max_tokens=6_000)
 """Facts that people state about themselves."""
 
 LESSONS = PromptText(task="lessons", version=3, max_tokens=3_000)
