@@ -294,6 +294,24 @@ def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_wha
     run(work())
 
 
+def test_what_was_asked_for_by_a_command_is_told_as_it_was_entered() -> None:
+    async def work() -> None:
+        desk = Desk()
+        asked = "<command-message>review</command-message> <command-name>/review</command-name>"
+        await desk.session(
+            [
+                desk.asks(f"{asked} <command-args>7</command-args>"),
+                *desk.runs("pytest -q", "7 passed"),
+                desk.says("Done."),
+            ]
+        )
+        await desk.gather()
+        (told,) = await desk.all()
+        assert told.text.startswith("I was asked: “/review 7”.")
+
+    run(work())
+
+
 @pytest.mark.parametrize("command", ["pnpm up react@19 --force", "yarn add left-pad", "pnpm install"])
 def test_what_installs_packages_is_no_check_that_passed(command: str) -> None:
     async def work() -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.scope import DIRECTORY, MOST_TOLD, weightiest
-from ireneo.log.calls import known_failed
+from ireneo.log.calls import as_entered, known_failed
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
@@ -76,7 +76,7 @@ def _episode(
     turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: bool, recorded: datetime
 ) -> MemoryDraft:
     opening, last = turn.messages[0], turn.messages[-1]
-    asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
+    asked = clip(" ".join(_TAG.sub(" ", as_entered(opening.text)).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
     parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_outcome(done), *_closing(spoken)]
     text, sources = "", [opening.id]

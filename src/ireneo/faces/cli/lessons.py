@@ -159,7 +159,7 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
         every = " (with --all also what only the guard tells)" if tally.guarded else ""
         yield f"`ireneo lessons` shows them{every}, `ireneo report` draws a page"
     elif not tally.spoken_to:
-        yield "no lesson yet: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
+        yield "no lesson here: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
 
 
 Logs = Annotated[
