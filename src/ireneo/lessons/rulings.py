@@ -252,9 +252,15 @@ def _rules_as_well(sentence: str, mark: float, beside: str) -> bool:
     return bool(stems_of(sentence) & stems_of(beside)) or stands_alone(sentence)
 
 
+_ENDED = tuple(".!?…:;,)\"'”’`")
+
+
 def _goes_on(sentence: str, mark: float, before: str) -> bool:
-    """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short."""
-    return (
+    """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short.
+
+    What has no mark at its end is an item of a list, or a line, by itself.
+    """
+    return before.endswith(_ENDED) and (
         _rules_as_well(sentence, mark, before)
         or bool(_REASON.match(sentence))
         or (len(sentence.split()) < FEW and sentence.endswith("."))
