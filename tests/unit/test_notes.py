@@ -381,6 +381,18 @@ def test_what_the_user_said_last_stands_whole_beside_notes(tmp_path: Path) -> No
     live("in memory", tmp_path, work)
 
 
+def test_beside_the_newest_request_no_earlier_one_takes_the_room_of_notes(tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append([*flagged(), *said("Done."), *user("Then sort `FLAGS`."), *run("make sort", "sorted")])
+        await session.append([*said("Sorted."), *user("Last, list them."), *run("make list", "listed")])
+        await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
+        narrow = await look(session, NARROW)
+        assert [row.what for row in narrow.view].count("summary") == 1
+        assert "Last, list them." in [row.text for row in narrow.view]
+
+    live("in memory", tmp_path, work)
+
+
 def asked_room(prompt: Prompt) -> tuple[int, int]:
     """The words and characters that a narrow context is said to show."""
     found = re.search(r"about ([\d,]+) characters of statements \(some (\d+) words", prompt.user)

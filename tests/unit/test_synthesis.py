@@ -469,6 +469,23 @@ def test_what_memory_recalled_into_a_run_is_not_shown_to_a_model() -> None:
     done(work())
 
 
+def test_a_short_run_is_shown_nearly_whole_and_what_went_wrong_in_a_long_output_is_found() -> None:
+    async def work() -> None:
+        house = House(reply())
+        wish = " ".join(f"Ship {at} of the spring fleet goes to pier {at % 7}." for at in range(120))
+        log = [f"checked the berth of ship {at}" for at in range(900)]
+        log[450] = "error: the berth of the Petrel is taken twice"
+        await house.tell("one", said("user", wish), *ran(7, "make check", "\n".join(log), failed=True))
+        await house.learn()
+        shown = house.model.prompts[0].user
+        assert wish in shown, "it is not cut to the room of one message among many"
+        assert "the berth of the Petrel is taken twice" in shown
+        assert "tokens left out in all …]" in shown
+        assert "open with" not in shown, "nobody can open anything here"
+
+    done(work())
+
+
 def test_a_model_is_told_a_long_run_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         monkeypatch.setattr(learning, "PART_TOKENS", 1)

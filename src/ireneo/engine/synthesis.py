@@ -169,7 +169,7 @@ def _rooms(material: RunMaterial) -> dict[MessageId, int]:
     out: dict[MessageId, int] = {}
     left = SHOWN_TOKENS
     for name in sorted(messages, key=lambda each: (-worth.get(each, 0.0), -messages[each].position)):
-        room = _room(messages[name], name in failed)
+        room = _room(messages[name], failed=name in failed)
         cost = min(room, messages[name].tokens)
         if cost <= left - (0 if worth.get(name, 0.0) > LEAST_SAID else SHOWN_TOKENS - FILLED_TOKENS):
             out[name] = room
@@ -218,7 +218,7 @@ def _costliest(tasks: Sequence[Task]) -> list[Attempt]:
     return sorted(failed, key=lambda each: -(each.cost.tokens + 50 * each.cost.seconds + 500 * each.times))[:COSTLIEST]
 
 
-def _room(message: Message, failed: bool) -> int:
+def _room(message: Message, *, failed: bool) -> int:
     if message.role == "tool":
         return ERROR_TOKENS if failed else OUTPUT_TOKENS
     return AGENT_TOKENS if message.role == "assistant" else USER_TOKENS
@@ -235,7 +235,8 @@ def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], coun
             # The line of a long output that says what went wrong stands anywhere in it.
             parts.append(neutralise(excerpt(text, room, "", count) or text, _FENCES))
         calls = (" ".join(call_text(call).split()) for call in message.draft.calls)
-        parts = [text for text in parts if text.strip()] + [f"→ {_cut(text, CALL_TOKENS, count)}" for text in calls]
+        called = CALL_TOKENS * max(room // _room(message, failed=False), 1)
+        parts = [text for text in parts if text.strip()] + [f"→ {_cut(text, called, count)}" for text in calls]
         lines.append(f"[{number}] {_SPEAKERS.get(message.role, message.role)}: " + "\n".join(parts))
     return "\n".join(lines)
 
