@@ -201,7 +201,7 @@ def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
         ),
         narrator="PAUL",
     )
-    lines = ["Played: Vera by ANNA, all others by PAUL", "- Holm, also the Heron"]
+    lines = ["Played: Vera by ANNA; told by PAUL", "- Holm, also the Heron"]
     assert say_players(known, 100, len) == lines
     assert say_players(known, len(lines[0]) + 1, len) == lines[:1]
     assert say_players(KnownCast(), 100, len) == []

@@ -519,8 +519,9 @@ def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> lis
     """Return who plays whom and who has other names: what the prose of a model, which names everybody, doesn't say."""
     least = PASSING * known.people[0].weight if known.people else 0.0
     played = [f"{each.name} by {each.player}" for each in known.people if each.player and each.weight > least]
-    played += [f"all others by {known.narrator}"] if played and known.narrator else []
-    lines = [f"Played: {', '.join(played)}"] if played else []
+    # Not "all others by" whoever tells: at a table there are players whose characters nobody named.
+    told = f"; told by {known.narrator}" if known.narrator else ""
+    lines = [f"Played: {', '.join(played)}{told}"] if played else []
     lines += [f"- {each.full}, also {', '.join(each.aliases)}" for each in known.people[:MAIN] if each.aliases]
     out: list[str] = []
     for line in lines:
