@@ -161,3 +161,56 @@ def test_a_question_goes_with_its_answer() -> None:
 def test_of_two_clauses_the_one_that_is_not_about_her_stays() -> None:
     said = quotation("We get the keys in July and Biscuit can come along.", "The user", AT, "en")
     assert words_of(without(said, "Biscuit died last night.") or "") == "We get the keys in July"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("how much is parking near the Royal, my gran is in there since Monday", "my gran is in there since Monday"),
+        ("what would you give forty sheep in March, the hay is poor this year", "the hay is poor this year"),
+        ("Was schenkt man einer Chefin, die Kollegin ist seit Mai in Rente", "die Kollegin ist seit Mai in Rente"),
+        ("my doctor put me on statins in May and said Ines you have to walk more", "on statins in May"),
+        ("I cancelled the paper last night and the neighbours think we are poor", "cancelled the paper"),
+        (
+            "somebody took my bicycle from the cellar, what must I write to the insurer",
+            "took my bicycle from the cellar",
+        ),
+        ("Two geese came from the market, Dolly and Reba if you please.", "Two geese came from the market"),
+    ],
+)
+def test_what_stands_beside_a_question_or_the_word_of_others_is_told(text: str, told: str) -> None:
+    assert told in quoted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada says I'm lazy and I should move to Rome.",
+        "If I lived in Rome what would I eat, my sister says pasta",
+        "Write me a poem where I'm a pirate. I live in Tortuga and have a parrot.",
+        "now for english, write a letter from a boy who stole a car, first person, short",
+    ],
+)
+def test_what_is_supposed_said_by_others_or_asked_for_is_not(text: str) -> None:
+    assert not facts(text)
+
+
+def test_verses_for_a_birthday_are_about_real_people() -> None:
+    told = quoted("I need a verse for my aunt's birthday. My aunt keeps bees in Hull.")
+    assert "keeps bees in Hull" in told
+
+
+def test_an_answer_goes_on_with_whom_the_question_asks_of() -> None:
+    told = facts("Whist. She hates loud music.", "What does your aunt enjoy?")
+    assert [fact for fact in told if "your aunt" in fact.text and "Whist. She hates loud music" in fact.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "job"),
+    [
+        ("First week as ward sister done, I'm shattered.", "ward sister"),
+        ("Erste Woche als Busfahrer geschafft.", "Busfahrer"),
+    ],
+)
+def test_the_first_week_tells_the_job(text: str, job: str) -> None:
+    assert ("job", job) in slots(text)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.topics import Words
+from ireneo.language.topics import Connectives, Words
 from ireneo.language.words import in_standard, language_of_sentence, letters, sentences, writes_nouns_large
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, not_german, says
 from ireneo.patterns import lazy_re
@@ -29,6 +29,8 @@ _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)} $")
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _WINK = lazy_re(r"\s*(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*$")
+_JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{either(topic(Connectives).contrasts)}\s", re.I)
+_COMMA = lazy_re(r",\s+")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
@@ -74,7 +76,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         return
     if says("handed_over", text) and _is_pasted(text):
         return
-    in_story = any(says("asks_for_story", each) for each in (text, *before[-2:]))
+    in_story = any(says("asks_for_story", each) and not says("of_occasions", each) for each in (text, *before[-2:]))
     made_up = in_story or any(_is_of_fiction(each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     lines = text.split("\n")
@@ -209,15 +211,23 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
         else:
             yield _Beside(text="")
         return
-    if (
-        (rows.steps.search(bare) or rows.failed.search(bare)) and "?" not in bare and not rows.supposed.search(bare)
-    ) and not (rows.asks.match(bare) or rows.reported.search(bare)):
+    if _tells_how(bare, rows):
         yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
         return
     if tells := rows.tells_by_asking.match(bare):
         # "Did I tell you I hate coffee now?"
         bare = f"{bare[tells.end() :].rstrip(' ?')}."
-    pieces = list(_clauses(bare, rows))
+    yield from _of_clauses(
+        list(_clauses(bare, rows)),
+        bare,
+        Statement(text="", sentence=sentence, language=language, made_up=made_up),
+        quoted=quoted,
+    )
+
+
+def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) -> Iterator[Statement | _Beside]:
+    """What the clauses of a sentence state; `said` is without its text."""
+    rows = cues(said.language)
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
         is_question = asked and at == len(pieces) - 1
@@ -229,38 +239,54 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             asking, told = _asked_and_told(piece, rows)
             yield _Beside(text=asking)
             if told:
-                yield Statement(text=told, sentence=sentence, language=language, made_up=made_up)
+                yield replace(said, text=told)
             continue
-        if (
-            _is_of_others(pieces, at, rows)
-            or rows.supposed.search(piece)
-            or rows.hyperbole.search(piece)
-            or (quoted and at == len(pieces) - 1)
-        ):
+        if _is_of_others(pieces, at, rows):
+            own = _before_report(piece, rows)
+            yield (replace(said, text=own) if own else _Beside(text=""))
+            continue
+        if rows.supposed.search(piece) or rows.hyperbole.search(piece) or (quoted and at == len(pieces) - 1):
             yield _Beside(text="")
             continue
         text = _by_authority(_bare(piece, rows), rows)
-        size = len(_WORDS.findall(text))
-        if (
-            size >= _SHORTEST - 1
-            and len(text) <= _LONGEST_STATEMENT
-            and not (size <= _SHORTEST and _announces(piece, sentence))
-        ):
-            yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
+        if _states(text, piece, said.sentence):
+            yield replace(said, text=text)
         else:
             yield _Beside(text=piece, fragment=True)
+
+
+def _tells_how(bare: str, rows: FactCues) -> bool:
+    """Whether a sentence says how something is done, or that it failed."""
+    if "?" in bare or not (rows.steps.search(bare) or rows.failed.search(bare)):
+        return False
+    return not (rows.supposed.search(bare) or rows.asks.match(bare) or rows.reported.search(bare))
 
 
 def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
     """What a question or request asks, and what it tells; both are empty where it is not in earnest."""
     told = _told_within(piece, rows)
     asking = piece.removesuffix(told).strip(" ,;:–—-")
-    supposes = (rows.condition.match(asking), rows.supposed.search(piece), rows.hyperbole.search(piece))
-    return ("", "") if any(supposes) or rows.reported.search(piece) else (asking, told.rstrip(" ?"))
+    supposes = (rows.condition.match(asking), rows.supposed.search(asking), rows.hyperbole.search(asking))
+    earnest = not (any(supposes) or rows.reported.search(asking))
+    made_up = rows.condition.match(asking) or any(
+        each.search(told) for each in (rows.supposed, rows.hyperbole, rows.reported, rows.unreal)
+    )
+    return asking if earnest else "", "" if made_up else told.rstrip(" ?")
 
 
 def _told_within(piece: str, rows: FactCues) -> str:
     """What a question or request tells: "…, because I'm allergic", "what do you take in she's in room twelve"."""
+    for found in _COMMA.finditer(piece):
+        # "How much is a permit for Leeds, grandma gave me her car": a comma is enough before a clause with a verb.
+        told = _bare(piece[found.end() :], rows)
+        begins = (
+            rows.asks.match(told)
+            or rows.condition.match(told)
+            or rows.hangs.match(told)
+            or rows.asks_within.match(told)
+        )
+        if not begins and len(_WORDS.findall(told)) > _SHORTEST and rows.tells_by_verb.match(told):
+            return told
     for pattern in rows.each["tells_within"]:
         for found in pattern.finditer(piece):
             before = [each.casefold() for each in _WORDS.findall(piece, 0, found.start("told"))]
@@ -279,6 +305,14 @@ def _begins_anew(before: Sequence[str], told: str, rows: FactCues) -> bool:
     of_a_thing = any(rows.article.match(f"{word} ") for word in before[-_SHORTEST:])
     said = predicate(told)
     return not (before[-1] in known.embeds or of_a_thing) and said is not None and said.start == 0
+
+
+def _states(text: str, piece: str, sentence: str) -> bool:
+    """Whether a piece of a sentence, without what leads to it, has enough words to state something."""
+    size = len(_WORDS.findall(text))
+    if size < _SHORTEST - 1 or len(text) > _LONGEST_STATEMENT:
+        return False
+    return size > _SHORTEST or not _announces(piece, sentence)
 
 
 def _announces(piece: str, sentence: str) -> bool:
@@ -303,6 +337,19 @@ def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
         # "My boss says, I'd retire": what follows is still hers.
         pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
     return said_by is not None
+
+
+def _before_report(piece: str, rows: FactCues) -> str:
+    """What somebody says of their own before they tell what others say: "I was at the doctor's and Pa says …"."""
+    report = rows.reported.search(piece)
+    joint = None
+    for found in _JOINT.finditer(piece, 0, report.start() if report else 0):
+        joint = found
+    own = piece[: joint.start()] if joint else ""
+    if len(_WORDS.findall(own)) <= _SHORTEST or rows.asks.match(own):
+        return ""
+    unsure = rows.reported.search(own) or rows.supposed.search(own) or rows.hyperbole.search(own)
+    return "" if unsure else _bare(own, rows)
 
 
 def _cut(text: str) -> str:

@@ -90,6 +90,7 @@ def said_facts(
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         spoken = replace(statement, text=in_standard(statement.text))
+        reader.answering = bool(answer) and (said.sentence == answer or answer in said.opened)
         if statement is said and spoken.text != said.text:
             # "Gegen Mandeln ist sie allergisch": the pronoun stands first in the plain order of words.
             plain_order = antecedents.resolve(spoken, reader.names)
@@ -198,6 +199,8 @@ class _FactReader:
         self.employers: tuple[str, ...] = ()
         """For whom the speaker works, as far as it is known."""
         self.opens = True
+        self.answering = False
+        """Whether what is said goes on with an answer, whose question tells of whom."""
         self.being = ""
         """What was last said to have no name: "dog"."""
         self.own = True
@@ -737,7 +740,7 @@ class _FactReader:
             says("muddled", text)
             or rows.address.search(text)
             or rows.asks_within.match(text)
-            or rows.refers.match(text)
+            or (rows.refers.match(text) and not self.answering)
         ):
             return False
         if statement.in_story or (statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I)):

@@ -99,7 +99,7 @@ def opened(said: Statement, *, answers: bool = False) -> str:
     if cues(said.language).elliptic.search(said.text) and len(_WORDS.findall(said.sentence)) <= MOST_WORDS:
         return said.sentence
     before = said.opened
-    if not (answers or len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _tells(before):
+    if not answers and (not (len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _tells(before)):
         before = ""
     if said.asked and cues(said.language).points.search(said.text) and _tells(said.asked):
         before = before or (said.asked if len(_WORDS.findall(said.asked)) <= LONGEST_QUESTION else "")
@@ -219,9 +219,13 @@ def answer_in(text: str, asked: str) -> str:
     words = _WORDS.findall(first)
     if not words or len(words) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
         return ""
-    if not (telling(first) or _FIGURE.search(first)):
+    low = words[0].casefold()
+    is_time_or_number = low in number_words() or low in weekday_numbers()
+    if not (telling(first) or _FIGURE.search(first) or is_time_or_number):
         return ""
-    if len(words) == 1 and not (_FIGURE.search(first) or first[0].isupper() or says("wants_to_know", asked)):
+    if len(words) == 1 and not (
+        is_time_or_number or _FIGURE.search(first) or first[0].isupper() or says("wants_to_know", asked)
+    ):
         # "Ya", "almost": what is so is only known from the question.
         return ""
     rows = cues(language_of_sentence(f"{asked} {first}"))
