@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from datetime import datetime
+from typing import Any
 
 import pytest
 
 from ireneo import compact
 from ireneo.errors import UnknownFormat, UnreadableLog
 from ireneo.formats.chat.format import CHAT_FORMATS, Payload, chat_format
+from ireneo.formats.chat.reading import read_given
+from ireneo.log.message import Draft, Text
 
 USER: dict[str, object] = {"role": "user", "content": "Hello."}
 REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}
@@ -82,3 +87,21 @@ def test_a_format_is_loaded_when_a_message_is_in_it() -> None:
     assert not {f"ireneo.formats.chat.{name}" for name in others} & set(loaded)
     light = {"ireneo.formats.logs.format"}
     assert {name for name in loaded if name.startswith("ireneo.formats.logs.")} <= light
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"role": "vera"}, "its role 'vera' is unknown; expected one of system, user, assistant, tool"),
+        ({"origin": "dreamt"}, "its origin 'dreamt' is unknown; expected one of spoken, injected, summary"),
+        ({"at": datetime(2026, 5, 3)}, "its `at` is no datetime with a zone"),
+        ({"at": "2026-05-03"}, "its `at` is no datetime with a zone"),
+        ({"parts": "Hello."}, "its parts can't be stored"),
+        ({"parts": (Text(text=5),)}, "Expected `str`, got `int`"),  # type: ignore[arg-type]
+        ({"parts": (Text(text="Hello.", present="Vera"),)}, "its parts can't be stored"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_draft_that_could_not_be_read_again_is_refused(wrong: dict[str, Any], says: str) -> None:
+    good: dict[str, Any] = {"role": "user", "parts": (Text(text="Hello."),)}
+    with pytest.raises(UnreadableLog, match=re.escape(f"message 1: {says}") if says.startswith("its") else says):
+        read_given([USER, Draft(**{**good, **wrong})])

@@ -100,6 +100,9 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(sto
         old, new = await memory.history("Ana", "home")
         assert (old.record.id, old.record.state, new.record.id) == (told.id, "superseded", moved.id)
         assert old.period.end == new.period.start
+        zoe = (await memory.remember("Zoe lives in Oslo.", at=MAY)).record
+        zoe = await memory.update(zoe.id, value="Trondheim")
+        assert (zoe.text, zoe.value) == ("Zoe lives in Trondheim.", "Trondheim")
         plain = (await memory.remember("The gate squeaks.", at=MAY)).record
         better = await memory.update(plain.id[:9], text="The western gate squeaks.")
         (before,) = await memory.get([plain.id])

@@ -6,6 +6,7 @@ other changes are recorded with their time and author. An agent may change only 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -232,7 +233,7 @@ def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
 
 def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: datetime, origin: Source) -> Record:
     """Record a memory in new words, and evidence against the old ones."""
-    text = edit.text or record.text
+    text = edit.text or _with_value(record, edit.value or "")
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
     # A text that was changed and does not name the value any more says another one.
     keeps = edit.text is None and not ({"subject", "attribute"} & set(edit.said))
@@ -255,6 +256,13 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         said = against(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
         settle_drafts(tx, space, per_project(tx, space, old, said), judged=True)
     return done
+
+
+def _with_value(record: Record, value: str) -> str:
+    """A memory's words with another value in the place of its own: else they would go on saying the old one."""
+    if not (value and record.value) or value.casefold() in record.text.casefold():
+        return record.text
+    return re.sub(rf"(?<!\w){re.escape(record.value)}(?!\w)", lambda _: value, record.text, flags=re.IGNORECASE)
 
 
 def _source_messages(record: Record) -> tuple[MessageId, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from itertools import groupby, islice
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 from msgspec import Struct
@@ -43,8 +43,8 @@ from ireneo.formats.values import (
     text_or,
     without,
 )
-from ireneo.log.message import Draft, Native
-from ireneo.patterns import lazy_re
+from ireneo.log.message import Draft, Native, Origin, Part, Role
+from ireneo.patterns import lazy_re, readable
 
 # The marks by which a single message shows its format.
 
@@ -506,6 +506,8 @@ def _item(value: object, index: int, holder: object) -> _Item:
 
 def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> Iterator[object]:
     """Return the messages, strings and drafts in one argument."""
+    if isinstance(each, Draft):
+        _check_draft(each, place)
     if isinstance(each, Draft | str):
         yield each
         return
@@ -517,6 +519,24 @@ def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> It
     yield from prompt
     for inner in listed:
         yield from _values_of(inner, place, hints, whole=whole)
+
+
+def _check_draft(draft: Draft, place: str) -> None:
+    """Raise UnreadableLog where what a draft holds could be stored, but not read again: Python checks no types."""
+    says = ""
+    if draft.role not in get_args(Role):
+        says = f"its role {draft.role!r} is unknown; expected one of {', '.join(get_args(Role))}"
+    elif draft.origin not in get_args(Origin):
+        says = f"its origin {draft.origin!r} is unknown; expected one of {', '.join(get_args(Origin))}"
+    elif draft.at is not None and getattr(draft.at, "tzinfo", None) is None:
+        says = "its `at` is no datetime with a zone; give one, such as datetime.now(UTC)"
+    else:
+        try:
+            msgspec.convert(msgspec.to_builtins(draft.parts), readable(tuple[Part, ...]))
+        except (TypeError, msgspec.ValidationError) as fault:
+            says = f"its parts can't be stored ({fault}); give a tuple of Text, Call, Result and the like"
+    if says:
+        raise UnreadableLog(f"{place}: {says}")
 
 
 def _request(each: object) -> Mapping[object, object] | None:
