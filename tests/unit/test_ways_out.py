@@ -142,3 +142,15 @@ def test_what_turns_a_check_of_safety_off_is_no_way_out() -> None:
 
     assert any("FETCH_CACHE" in each.way_out for each in tried("FETCH_CACHE=var/rates"))
     assert not any("REJECT" in each.way_out for each in tried("NODE_TLS_REJECT_UNAUTHORIZED=0"))
+
+
+def test_a_look_at_the_clock_prepares_nothing() -> None:
+    late = "Exit code 1\nrows ERROR no snapshot of that day"
+    seen = only("first:date", run("rows load", late, failed=True), run("date -u", "Mon"), run("rows load", "ok"))
+    assert seen == []
+
+
+def test_another_program_that_asks_the_same_machine_does_not_replace_it() -> None:
+    missing = "Exit code 127\nbash: line 1: rows-cli: command not found"
+    asked = run("rows-cli -h 10.0.0.7 ping", missing, failed=True)
+    assert only("use:", asked, run("probe 10.0.0.7 6379", "open")) == []

@@ -32,7 +32,8 @@ _PLAIN_WRAPPERS = frozenset("timeout time nice nohup env exec command".split())
 _LEAST_GIVEN = 5
 _LOOKING = frozenset({"read", "search"})
 _SHELL_WORDS = frozenset(
-    "Bash python git do done for if then fi while pwd echo sleep cd time kill test rm cp mv mkdir touch".split()
+    "Bash python git do done for if then fi while pwd echo sleep cd time kill test rm cp mv mkdir touch date uname "
+    "hostname whoami id uptime ps lsof df du nc ping dig".split()
 )
 _PROGRAM_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
 _LOOKS = lazy_re(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce, Wishes
 from ireneo.language.words import common_words
-from ireneo.lessons.binding import binds_work, is_senseless, is_to_be_recorded, parts_of, places_kind
+from ireneo.lessons.binding import binds_work, is_pasted, is_senseless, is_to_be_recorded, parts_of, places_kind
 from ireneo.lessons.rule_weights import ABOUT, WORD
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
@@ -124,7 +124,7 @@ def is_of_project(sentence: str) -> bool:
     """Whether a sentence is about the project as a whole by its form: its tools, its manner, what is left alone."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
     stands = any(form.search(sentence) for form in (_WRITTEN_IN, _STAYS))
-    return not asked and (stands or bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
+    return not (asked or is_pasted(sentence)) and (stands or bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
 
 
 def chooses_tool(sentence: str) -> bool:
