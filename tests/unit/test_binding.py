@@ -394,3 +394,19 @@ def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
 )
 def test_who_does_not_know_whose_words_they_are_is_told(said: str, told: str) -> None:
     assert attributed(said) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the notes should always hold the following:",
+        "always write the rules that I laid out in my last message",
+        "make sure that rule mentions that tables must never be locked",
+        "update the rule so that you always name the table",
+        "separately, I want each table at the end of every run to have a name of its own",
+        "that is the wrong table name, tables should never be named after files",
+        "didn't we say to always lock the tables? if not, it should",
+    ],
+)
+def test_what_points_at_another_text_rules_on_nothing(said: str) -> None:
+    assert not stands_alone(said)

@@ -25,6 +25,15 @@ def test_a_program_that_two_runs_missed_is_not_installed() -> None:
     assert not worth_telling(seen[:1])
 
 
+def test_whatever_words_a_system_has_for_it() -> None:
+    for said in (
+        "The command 'docker' could not be found in this WSL 2 distro.",
+        "Command 'docker' not found, but can be had:",
+    ):
+        (seen, _) = facts("missing", run("docker compose config -q", f"Exit code 1\n{said}", failed=True))
+        assert seen.text == "`docker` is not installed here."
+
+
 def test_so_is_a_module_that_a_script_asks_for() -> None:
     (seen, _) = facts("missing", run("python3 -c 'import yaml; print(yaml)'", NO_YAML, failed=True))
     assert seen.text == "`yaml` is not installed here."

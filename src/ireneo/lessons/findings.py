@@ -167,6 +167,7 @@ def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
 _IS_MISSING = lazy_re(
     r"No module named ['\"]?(?P<module>[A-Za-z][\w-]{1,40})['\"]?|(?P<name>[A-Za-z][\w-]{1,40}): command not found"
     r"|command not found: (?P<other>[A-Za-z][\w-]{1,40})"
+    r"|(?:The c|C)ommand '?(?P<said>[A-Za-z][\w-]{1,40})'? (?:could )?not (?:be )?found"
 )
 
 
@@ -300,7 +301,8 @@ def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[O
         serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
         for fault in each.faults if each.shell and serves in ("linter", "checks") else ():
             rule = _RULE.search(fault)
-            if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN:
+            # A code alone tells nobody what to write.
+            if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN and " " in fault:
                 broken.setdefault((each.program, rule[rule.lastgroup or 0]), []).append((each, fault))
     for (program, name), found in broken.items():
         each, fault = found[0]

@@ -52,6 +52,7 @@ _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
 _CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
 _OF_A_SYSTEM = ("/usr/", "/opt/", "/bin/")
+_ENDS = lazy_re(r"[\s:;'\"‘’`/]+")
 _A_FILE = lazy_re(r"(?!-|/)(?:[\w@.-]+/){0,12}[\w@.-]+\.[A-Za-z]\w{0,5}")
 _WHOLE = ("whole", "separately", "single")
 """Words of an explanation that only a part was processed."""
@@ -197,7 +198,8 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
-    if not missing or failed.program not in missing[0] or again is None or not again.shell:
+    # What was pasted along with it is no part of a program's name.
+    if not missing or failed.program not in _ENDS.split(missing[0]) or again is None or not again.shell:
         return None
     before, now = _start(failed), _start(again)
     # Where a system program was called by its path, the path may be the cause.
