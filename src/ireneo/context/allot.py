@@ -36,6 +36,9 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
 """The oldest statement loses this share of its value."""
+OF_ONE_MESSAGE = 6
+"""A statement of a message of which so many are shown is worth less by the root of two: a long report would take the
+room of all that was done after it."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
@@ -273,6 +276,7 @@ class Allotter:
         self._for_names = int(room * NAMES_SHARE) if told else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
+        self._told: Counter[int] = Counter()
         self._headed: set[tuple[int, str]] = set()
         spoken: Counter[str] = Counter()
         for _, statement in self.candidates:
@@ -314,10 +318,17 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with the rest."""
-        before = set(self.chosen), list(self.left), Counter(self._shown), set(self._said), set(self._headed)
+        before = (
+            set(self.chosen),
+            list(self.left),
+            Counter(self._shown),
+            set(self._said),
+            set(self._headed),
+            Counter(self._told),
+        )
         spent = self._say(max(room - self._for_names, 0))
         if silent := self._silent():
-            self.chosen, self.left, self._shown, self._said, self._headed = before
+            self.chosen, self.left, self._shown, self._said, self._headed, self._told = before
             held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
             held = min(BLOCK_TOKENS * len(silent), held)
             spent = self._say(max(room - self._for_names - held, 0))
@@ -400,6 +411,7 @@ class Allotter:
         self.left[number] -= cost
         self.chosen.add(place)
         self._shown.update(statement.terms)
+        self._told[statement.line.position] += 1
         self._said.add(statement.line.text)
         if statement.section == "dead_ends":
             # A dead end quotes the sentence that gave it up.
@@ -440,6 +452,7 @@ class Allotter:
             return value * (LASTING_FACTOR if statement.is_note else 1)
         if statement.is_note:
             return value
+        value /= math.sqrt(1 + self._told[statement.line.position] / OF_ONE_MESSAGE)
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
     def _name(self, room: int) -> int:
