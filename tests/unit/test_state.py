@@ -45,6 +45,7 @@ def test_the_branch_and_the_last_commit_are_told_as_version_control_said_them() 
 def test_the_newest_of_each_stands() -> None:
     later = run("git commit -m 'Read once'", "[main 77aa001] Read once")
     assert shown(run("git status", "On branch old"), COMMITTED, later) == [
+        "Committed before: 4f2a91c Keep every row.",
         "Last commit 77aa001 on main: Read once",
     ]
 
@@ -163,6 +164,31 @@ def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
     assert recorded(f"- {passed} Changed since: a.py, b.py and 2 more.") == passed
     assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
     assert recorded("src/a.py reads the file.") == "src/a.py reads the file."
+
+
+def test_the_commits_before_the_last_one_are_told_in_one_line() -> None:
+    second = run("git commit -am 'Read once'", "[rows 77aa001] Read once\n 1 file changed")
+    last = "Last commit 77aa001 on rows: Read once"
+    before = "Committed before: 4f2a91c Keep every row."
+    assert shown(COMMITTED, second) == [before, last]
+    assert recorded(f"- {before}") == "4f2a91c Keep every row"
+    amended = run("git commit --amend --no-edit", "[rows 9bb01d2] Read once\n 1 file changed")
+    assert shown(COMMITTED, second, amended) == [before, "Last commit 9bb01d2 on rows: Read once"]
+    many = [run(f"git commit -m {n}", f"[rows 4f2a9{n:02}] Part {n}\n 1 file changed") for n in range(10, 19)]
+    assert shown(*many)[0].startswith("Committed before: 4 others; 4f2a914 Part 14; 4f2a915 Part 15; ")
+
+
+def test_a_rebase_gives_commits_other_hashes() -> None:
+    second = run("git commit -am 'Read once'", "[rows 77aa001] Read once\n 1 file changed")
+    pulled = run("git pull --rebase origin rows && git push", "Successfully rebased.\n  9bb01d2..7cf5a43  rows -> rows")
+    told = shown(COMMITTED, second, pulled)
+    last = "Last commit on rows: Read once (not 77aa001 any more: the history was rewritten)"
+    assert told == ["Committed before: Keep every row.", last, "Pushed 9bb01d2..7cf5a43 rows -> rows."]
+    assert recorded(last) == "Last commit 77aa001 on rows: Read once"
+    idle = run("git pull --rebase", "Already up to date.")
+    assert "Last commit 77aa001 on rows: Read once" in shown(second, idle)
+    third = run("git commit -am 'Begin'", "[rows 1f2e3d4] Begin\n 1 file changed")
+    assert {"Committed before: Read once.", "Last commit 1f2e3d4 on rows: Begin"} < set(shown(second, pulled, third))
 
 
 def test_what_was_read_last_is_told_without_what_was_changed() -> None:

@@ -9,7 +9,7 @@ from tests.golden.material import run
 from tests.unit.runs import material
 
 from ireneo.log.calls import without_reminders
-from ireneo.summaries.outputs import errors, seen_lines, shown_output
+from ireneo.summaries.outputs import errors, measured, report_in, seen_lines, shown_output
 from ireneo.summaries.statements import LONGEST, LONGEST_DOC, asks, code, code_worth, prose, prose_worth
 from ireneo.summaries.steps import steps
 from ireneo.summaries.tell_code import named
@@ -476,6 +476,83 @@ def test_praise_says_little() -> None:
         "Nice use of a set here",
     ):
         assert prose_worth(praise) < 1.0 < prose_worth("The export reads each of the rows twice")
+
+
+def test_of_a_review_what_is_wanting_stands_behind_the_place_and_what_is_good_goes() -> None:
+    text = """\
+        Lines 12-40 (new): `read_rows` function
+        - ✅ Clear names
+        - ⚠️ Line 31 counts the head of the table as a row of it
+
+        Lines 41-44 (new): `keep_row` function
+        - ✅ Handles the last row
+        - ✅ Never drops a row, since it counts first
+        """
+    assert list(prose(dedent(text), led=True)) == [
+        "Lines 12-40 (new): `read_rows` function: ⚠️ Line 31 counts the head of the table as a row of it",
+        "Lines 41-44 (new): `keep_row` function: ✅ Never drops a row, since it counts first",
+    ]
+    assert list(prose("Rows:\n- ✅ Handles the last row", led=True)) == ["Rows: ✅ Handles the last row"]
+
+
+def test_a_line_number_is_no_value() -> None:
+    assert prose_worth("Lines 12-40 hold the function that reads all rows") == prose_worth(
+        "There stands the whole of a function that reads rows"
+    )
+
+
+def test_numbered_titles_of_sections_are_told_together() -> None:
+    sections = "".join(
+        f"{number}. **{title}**: it is so since the beginning of the year.\n   - The first point of it\n\n"
+        for number, title in enumerate(("The head is counted", "Rows are read twice", "No test for an empty file"), 1)
+    )
+    told = list(prose(f"## What to mend\n\n{sections}", led=True))
+    together = "What to mend: 1. The head is counted; 2. Rows are read twice; 3. No test for an empty file"
+    assert told.count(together) == 1
+    assert told.index(together) == 0
+    listed = "## Files\n\n1. **rows.py** reads\n2. **batches.py** writes\n3. **head.py** counts\n"
+    assert not any("1. " in each for each in prose(listed, led=True)), "adjacent items are no sections"
+    assert not any("1. " in each for each in prose(f"## What to mend\n\n{sections}"))
+
+
+def test_a_paragraph_of_an_item_that_points_back_stands_behind_its_label() -> None:
+    text = "## What to mend\n\n1. **Rows are read twice**: once for the head.\n\n   This takes an hour of each night.\n"
+    assert "Rows are read twice: This takes an hour of each night." in list(prose(text, led=True))
+
+
+def test_what_only_announces_a_view_says_nothing() -> None:
+    for said in (
+        "Now I have a comprehensive understanding of the nightly import.",
+        "I see a critical issue.",
+        "This provides a complete picture of the import and its tables.",
+        "Let me create a detailed report of what I looked at.",
+    ):
+        assert list(prose(said)) == []
+        assert prose_worth(said) == 0
+    assert prose_worth("I see a critical issue: `read_rows` drops the head.") > 1
+
+
+def test_of_a_run_that_measures_the_largest_figures_are_told() -> None:
+    output = (
+        "begin\n[timing] read rows: 10.5ms\nrow 7 is read\n[timing] keep rows: 380µs\nNo rows were kept\nall: 1.2 s\n"
+    )
+    assert measured(output) == "read rows: 10.5ms; keep rows: 380µs; No rows were kept; all: 1.2 s"
+    assert measured("read 12 rows\nkept 11 rows") == ""
+    assert measured("Checked 12 files in 30ms\nChecked 4 files in 8ms") == "", "the same figure again is progress"
+    assert measured("ok  \trows/read\t0.17s\nok  \trows/keep\t0.20s") == ""
+    many = "\n".join(f"{name}_step took {place + 1} ms" for place, name in enumerate("abcdefghijk"))
+    assert measured(many).startswith("f_step took 6 ms")
+
+
+def test_another_agents_report_is_read_where_it_comes_back() -> None:
+    assert report_in("The head is counted twice.", asked=True) == "The head is counted twice."
+    assert report_in("Async agent launched successfully.\nagentId: a1\nWait for it.", asked=True) == ""
+    waited = (
+        "<retrieval_status>success</retrieval_status>\n<task_type>local_agent</task_type>\n<status>{}</status>\n"
+        '<output>\n[Tool: Read] {{"file_path": "rows.py"}}\n\nThe head is counted twice.\n</output>'
+    )
+    assert report_in(waited.format("completed"), asked=False).split() == "The head is counted twice.".split()
+    assert report_in(waited.format("running"), asked=False) == report_in("12 rows", asked=False) == ""
 
 
 def test_items_of_an_item_stand_behind_it() -> None:

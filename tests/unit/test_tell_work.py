@@ -45,6 +45,15 @@ def test_of_a_long_output_the_line_is_told_of_which_the_agent_speaks() -> None:
     assert "- `./rows.sh --all` → part_31 was left as it is" in told(spoken, next_one)
 
 
+def test_a_long_command_is_told_by_what_it_is_for_and_the_same_beginning_is_no_repetition() -> None:
+    long = "cd /tmp/rows && ./import.sh " + " ".join(f"--part-of-the-table={n}" for n in range(20))
+    first = step("", "Bash", {"command": f"{long} --once", "description": "Time the import"}, "read: 12ms\nkeep: 3ms")
+    second = step("", "Bash", {"command": f"{long} --twice", "description": "Time it twice"}, "read: 24ms\nkeep: 6ms")
+    shown = [line for line in told(first, second) if "→" in line]
+    assert [line.partition(" (`")[0] for line in shown] == ["- Time the import", "- Time it twice"]
+    assert [line.rpartition(" → ")[2] for line in shown] == ["read: 12ms; keep: 3ms", "read: 24ms; keep: 6ms"]
+
+
 def test_what_a_command_moved_or_removed_is_told_though_it_prints_nothing() -> None:
     assert "- I ran `mv docs/rows.md docs/tide/`" in told(run("mv docs/rows.md docs/tide/", ""))
     assert "- I ran `rm -rf /tmp/rows`" not in told(run("rm -rf /tmp/rows", ""))

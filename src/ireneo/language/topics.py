@@ -587,6 +587,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     refers: Row = ()  # At the beginning: it refers to the previous sentence
     nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
     praise: Row = ()  # At the beginning: it only praises
+    places: Row = ()  # Before a line number
     labels: Row = ()  # A whole heading: it says what kind of thing follows and not of what
     for_user: Row = ()  # At the beginning: it tells the user what to do now
     unsure: Row = ()  # At the beginning: such a subject with what may be so of it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import GUTTER, without_reminders
@@ -26,6 +26,7 @@ _ENDED_BADLY = lazy_re(
 """A line that only says that something failed."""
 _COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
 _FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
+_ANY_FIGURE = lazy_re(r"\d[\d.,]*")
 _COMPLAINS = lazy_re(
     r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
 )
@@ -94,9 +95,36 @@ def totals(output: str, limit: int) -> str:
     return clip("; ".join(counting[-MOST_LINES:]), limit)
 
 
-def without_harness(output: str) -> str:
-    """An output without what the agent's program added to it."""
-    return _HARNESS_SAYS.sub("", without_reminders(output))
+_LAUNCHED = lazy_re(r"\s*Async agent launched\b")
+_OF_AGENT, _OUTPUT = ("agent</task_type>", "<status>completed</status>"), "<output>"
+"""What a tool writes around the report of an agent that was waited for."""
+_CALLED = lazy_re(r"^(?:\[Tool: .*|</?[\w-]+>.*)$", re.MULTILINE)
+
+
+def report_in(output: str, *, asked: bool) -> str:
+    """What another agent reported: in the output of the call that `asked` it, or of one that waited for it."""
+    if not asked:
+        if not all(mark in output for mark in _OF_AGENT):
+            return ""
+        return _CALLED.sub("", without_reminders(output.partition(_OUTPUT)[2]))
+    return "" if _LAUNCHED.match(output) else _HARNESS_SAYS.sub("", without_reminders(output))
+
+
+SHOWN_FIGURES = 240
+FEWEST_FIGURES, MOST_FIGURES = 2, 5
+"""An output that has so many figures with a unit and a label measures something; so many of the largest are shown."""
+UNITS: tuple[Mapping[str, float], ...] = (
+    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "secs": 1, "seconds": 1, "min": 60},
+    {"B": 1, "bytes": 1, "KB": 1e3, "kB": 1e3, "KiB": 1e3, "MB": 1e6, "MiB": 1e6, "GB": 1e9, "GiB": 1e9},
+)
+_MEASURED = lazy_re(
+    r"[^\W\d_]{3}.{0,80}?(?<![\w./-])(?P<number>\d+(?:\.\d+)?) ?"
+    rf"(?P<unit>{'|'.join(sorted({unit for units in UNITS for unit in units}, key=len, reverse=True))})(?![\w/])"
+)
+_GOES_ON = lazy_re(r"\d%|\bdone\.?$|\d/s\b|\btoo large\b|\bPreview\b")
+"""Progress, whose figures are of the moment, and what a tool says of the size of an output."""
+_DID_NOTHING = lazy_re(r"\W*(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE)
+_BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
 
 
 def shown_output(output: str, following: str = "") -> str:
@@ -114,6 +142,30 @@ def shown_output(output: str, following: str = "") -> str:
     best = sorted((line for line in named if named[line]), key=lambda line: -named[line])[:MOST_LINES]
     totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
     return clip(" […] ".join(line for line in lines if line in best or line in totals), SHOWN_OUTPUT)
+
+
+def measured(output: str) -> str:
+    """The figures of a run that measured several things, the largest of them, and whether it had nothing to do."""
+    lines = dict.fromkeys(" ".join(line.split()) for line in _COLOURED.sub("", output).splitlines())
+    figures = _measured([line for line in lines if 0 < len(line) <= LONGEST_LINE])
+    idle = [line for line in lines if figures and _DID_NOTHING.match(line)][:1]
+    return clip("; ".join(_BRACKETED.sub("", line) for line in lines if line in figures or line in idle), SHOWN_FIGURES)
+
+
+def _measured(lines: Iterable[str]) -> list[str]:
+    """Of a run that measured several things the lines with the largest figures; none where it measured fewer."""
+    found: dict[str, tuple[float, float]] = {}
+    for line in lines:
+        figure = _MEASURED.search(line)
+        if figure and not _NO_ERROR.match(line) and not _GOES_ON.search(line):
+            scale, factor = next(
+                (kind, units[figure["unit"]]) for kind, units in enumerate(UNITS) if figure["unit"] in units
+            )
+            found[line] = scale, float(figure["number"]) * factor
+    # The same words with other figures tell of progress.
+    if len({_ANY_FIGURE.sub("", line) for line in found}) < FEWEST_FIGURES:
+        return []
+    return sorted(found, key=lambda line: (found[line][0], -found[line][1]))[:MOST_FIGURES]
 
 
 def seen_lines(output: str) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 
 from msgspec.structs import replace
@@ -51,6 +51,11 @@ MOST_LOGGED = 3
 """Most commits of a log that are told."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 REMOTE, STASH, HEAD = "remote", "stash", "head"
+COMMITTED, REWRITTEN = "committed ", "rewritten"
+AMENDS = (("amended", 1),)
+EARLIER = "Committed before: "
+MOST_EARLIER, TITLE = 4, 60
+"""So many commits before the last one are told, each with so many characters of its title."""
 READ = "read "
 PASSES = "passes"
 """What the agent said last of its checks."""
@@ -76,6 +81,11 @@ _UNSTASHED = lazy_re(r"^Dropped (?:refs/)?stash@?", re.MULTILINE)
 _STASH_KEPT = "The stash entry is kept"
 _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
+_REWRITES = lazy_re(
+    r"\bgit\b[^|;&\n]{0,80}\b(?:rebase\b(?![^|;&\n]{0,80}--abort)|pull\b[^|;&\n]{0,80}(?:--rebase|\s-r\b)"
+    r"|reset\b[^|;&\n]{0,80}(?:HEAD[~^@]|\s[0-9a-f]{7,40}\b|\borigin/))"
+)
+_NOT_REWRITTEN = lazy_re(r"[Uu]p to date\b|^Already up", re.MULTILINE)
 _LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
 _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
@@ -172,9 +182,10 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         line
         for line in lines
         if line.text
-        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES))
+        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES, COMMITTED, REWRITTEN))
         and line.position not in shown_there
     ]
+    kept = [*_earlier_commits(lines, shown_there), *(_as_it_is_called(line, lines) for line in kept)]
     commit = next((line for line in kept if line.subject == COMMIT), None)
     kept = [line for line in kept if line.subject != BRANCH or commit is None or not _names_branch(commit, line)]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
@@ -192,6 +203,51 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     if files:
         checks = [_with_changes_since(line, files) for line in checks]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _rewritten(lines: Iterable[Line]) -> int:
+    """The position at which commits were given other hashes last; below 0 for none."""
+    return max((line.position for line in lines if line.subject == REWRITTEN), default=-1)
+
+
+def _as_it_is_called(line: Line, lines: Iterable[Line]) -> Line:
+    """The last commit without a hash that a rebase changed."""
+    found = _LAST_COMMIT.match(line.text) if line.subject == COMMIT and line.position <= _rewritten(lines) else None
+    if found is None:
+        return line
+    return replace(line, text=f"Last commit{found['rest']} (not {found['hash']} any more: the history was rewritten)")
+
+
+def as_recorded(shown: str) -> str:
+    """The text in a record of a line of the state as it is shown, or the part of it by which the record is found."""
+    shown = shown.partition(SINCE_CHECK)[0]
+    if shown.startswith(SINCE_COMMIT):
+        return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
+    if shown.startswith(EARLIER):
+        return shown.removeprefix(EARLIER).rpartition("; ")[2].rstrip(".")
+    renamed = _NOT_ANY_MORE.fullmatch(shown)
+    return f"Last commit {renamed['hash']}{renamed['rest']}" if renamed else shown
+
+
+_NOT_ANY_MORE = lazy_re(r"Last commit(?P<rest> on .*) \(not (?P<hash>[0-9a-f]{7,40}) any more: .*\)")
+_LAST_COMMIT = lazy_re(r"Last commit (?P<hash>[0-9a-f]{7,40})(?P<rest>.*)")
+
+
+def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list[Line]:
+    """The commits before the last one in one line, without their hashes where these were changed since."""
+    made: list[Line] = []
+    for line in lines:
+        if line.subject.startswith(COMMITTED):
+            made = [*(made[:-1] if line.verbs == AMENDS else made), line]
+    rewritten = _rewritten(lines)
+    earlier = [line for line in made[:-1] if line.position not in shown_there]
+    told = [
+        line.text.partition(" ")[2] if line.position <= rewritten else line.text for line in earlier[-MOST_EARLIER:]
+    ]
+    if not told:
+        return []
+    more = f"{len(earlier) - len(told)} others; " if len(earlier) > len(told) else ""
+    return [replace(earlier[-1], text=f"{EARLIER}{more}{'; '.join(told)}.", subject=EARLIER, weight=LESS + 1)]
 
 
 def _of_the_work(lines: Sequence[Line]) -> list[Line]:
@@ -346,13 +402,20 @@ def _version(step: Step) -> Iterator[Line]:
         yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
     if not _VERSION_COMMAND.search(step.command):
         return  # What a script does to repositories of its own says nothing of this one.
-    if found := _COMMITTED.search(output):
+    if made := list(_COMMITTED.finditer(output)):
+        for found in made:
+            text = f"{found['hash']} {clip(found['title'].strip(), TITLE)}"
+            line = step.line(text, LESS, subject=f"{COMMITTED}{found['hash']}")
+            yield replace(line, verbs=AMENDS) if "--amend" in step.command else line
+        found = made[-1]
         yield step.line(
             f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
         )
         yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
     elif _COMMIT_COMMAND.search(step.command):
         yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
+    if _REWRITES.search(step.command) and not _NOT_REWRITTEN.search(output):
+        yield step.line("", LESS, subject=REWRITTEN)
     if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
         which = "newest commits" if len(logged) > 1 else "newest commit"
         yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject=HEAD)

@@ -74,6 +74,7 @@ _FENCE = lazy_re(r"^\s*(?:```|~~~)")
 _HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\*\*:?\s*)$")
 _ITEM = lazy_re(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<item>\S.*)$")
 _ROW = lazy_re(r"^\s*\|(?P<cells>.+)\|\s*$")
+_ITEM_LABEL = lazy_re(r"(?:\*\*(?P<label>[^*]{3,60}?):?\*\*:?)(?:\s|$)")
 _RULE = lazy_re(r"^[\s|:+=_*-]+$")
 _LINK = lazy_re(r"\[(?P<text>[^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*])")
@@ -82,15 +83,19 @@ _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*]
 class _Outline:
     """Reads prose line by line, keeping the current lead-in, and short items until they fill a statement."""
 
-    def __init__(self, *, led: bool = False) -> None:
+    def __init__(self, *, led: bool = False, judges: bool = False) -> None:
         self.led = led
         """Whether what points back stands with what it points to, and what has a mere label with what that is of."""
+        self.judges = judges
+        """Whether some items are marked as good and others as in want of something, as in a review."""
         self.lead = ""
         self.heading = ""
         self.topic = ""
         """The last heading that is no mere label, such as "Pros"."""
         self.before = ""
         """The last sentence under the heading."""
+        self.label = ""
+        """The label of the item to which an indented paragraph belongs."""
         self.items: list[str] = []
         self.above: list[tuple[int, str]] = []
         """How far the items of each list in progress are indented, with the lead of the list that it stands in."""
@@ -99,8 +104,8 @@ class _Outline:
         self.head: list[str] = []
         """The head of a table that was read, and whose rows follow."""
 
-    def read(self, line: str) -> Iterator[str]:
-        """The statements that `line` completes."""
+    def read(self, line: str, *, leads: bool = False) -> Iterator[str]:
+        """The statements that `line` completes; `leads` says that the items of a list follow at once."""
         said = _EMPHASIS.sub(r"\1", line).strip()
         if not said:
             self.head = []
@@ -108,7 +113,7 @@ class _Outline:
             return
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.take()
-            self.above, self.last = [], (0, "")
+            self.above, self.last, self.label = [], (0, ""), ""
             title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
             self.lead = self.heading = self._of_its_topic(title)
             self.topic = self.topic if _LABEL.match(title) else title
@@ -119,15 +124,21 @@ class _Outline:
                 yield from self._add(_row_said(cells, self.head))
             self.head = self.head or cells
         elif (item := _ITEM.match(line)) is not None:
+            self.before = ""
+            label = _ITEM_LABEL.match(item["item"])
+            if label and (not self.label or not line[0].isspace()):
+                self.label = label["label"]
             said = self._of_its_topic(_EMPHASIS.sub(r"\1", item["item"]).strip())
             yield from self._nest(len(line) - len(line.lstrip()), said)
             yield from self._add(said)
         else:
             yield from self.take()
             self.above, self.last = [], (0, "")
+            self.label = self.label if line[0].isspace() else ""
             *before, last = sentences(said)
             lead = _LINK.sub(r"\g<text>", last)
-            if said.endswith(":") and len(lead) < LONGEST_LEAD:
+            names = self.led and leads and not before and said[-1] not in ".!?;"
+            if (said.endswith(":") or names) and len(lead) < LONGEST_LEAD:
                 if before and _UNSURE.match(lead):
                     # What "it could be" is about stands in the sentence before.
                     lead = f"{before.pop()} {lead}"
@@ -195,10 +206,13 @@ class _Outline:
         """A sentence that points back, behind the sentence before it or the heading above it."""
         if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
             return clip(f"{self.before} {said}", LONGEST)
-        return clip(f"{self.heading}: {said}", LONGEST) if self.heading else said
+        about = self.label or self.heading
+        return clip(f"{about}: {said}", LONGEST) if about else said
 
     def _add(self, item: str) -> Iterator[str]:
         item = _BROKEN_OFF.sub("", item)
+        if self.led and _only_praises(item, marked=self.judges):
+            return
         long = len(item) > SHORT_ITEM
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
             yield from self.take()
@@ -223,6 +237,38 @@ _LABELLED_TWICE = lazy_re(r"^(?P<label>[^\W\d][\w /-]{1,40}?)\s?[:—–-]\s+(?=
 """A label before a statement that begins with the same label."""
 
 
+_TITLED = lazy_re(
+    r"^(?:#{1,6}\s+\**(?P<hashed>\d{1,2})[.):]\s+\**(?P<title>[^*\n]{4,120}?)\**"
+    r"|\**(?P<number>\d{1,2})[.)]\s+\*{0,2}(?<=[*\s])(?P<bold>[^*\n]{4,120}?):?\*\*(?::?\s.*)?)\s*$"
+)
+FEWEST_TITLES, LONGEST_TITLE = 3, 90
+LINES_APART = 3
+"""Titles lead sections where they stand so many lines apart on the average; closer ones are items like others."""
+
+
+def _titles(lines: Sequence[str]) -> dict[int, str]:
+    """The numbered titles of adjacent sections as one statement, by the place of the first."""
+    out: dict[int, str] = {}
+    found: list[tuple[int, str]] = []
+    heading = above = ""
+    for place, line in enumerate(lines):
+        titled, headed = _TITLED.match(line), _HEADING.match(line)
+        if titled:
+            number = int(titled["hashed"] or titled["number"])
+            title = clip((titled["title"] or titled["bold"]).strip(" *:."), LONGEST_TITLE)
+            if number == 1:
+                found, above = [], heading
+            if number == len(found) + 1:
+                found.append((place, title))
+            if len(found) >= FEWEST_TITLES and place - found[0][0] >= LINES_APART * (len(found) - 1):
+                listed = "; ".join(f"{order}. {title}" for order, (_, title) in enumerate(found, 1))
+                out[found[0][0]] = clip(f"{above}: {listed}" if above else listed, LONGEST)
+        elif headed:
+            heading = _EMPHASIS.sub(r"\1", headed["hashes"] or headed["bold"]).strip(" #:")
+            found = found if line.startswith("####") else []
+    return out
+
+
 def prose(text: str, *, led: bool = False) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
@@ -234,10 +280,14 @@ def prose(text: str, *, led: bool = False) -> Iterator[str]:
 
 
 def _statements_in(text: str, *, led: bool) -> Iterator[str]:
-    outline = _Outline(led=led)
+    outline = _Outline(led=led, judges=led and bool(_BAD_MARK.search(text)))
     block: list[str] | None = None
     held = ""
-    for line in text.splitlines():
+    lines = text.splitlines()
+    titles = _titles(lines) if led else {}
+    for place, line in enumerate(lines):
+        if place in titles:
+            yield titles[place]
         if _FENCE.match(line):
             yield from outline.read(held)
             if block is not None:
@@ -248,7 +298,7 @@ def _statements_in(text: str, *, led: bool) -> Iterator[str]:
         elif _goes_on(held, line):
             held = f"{held} {line.strip()}"
         else:
-            yield from outline.read(held)
+            yield from outline.read(held, leads=_ITEM.match(line) is not None)
             held = line
     yield from outline.read(held)
     yield from outline.take()
@@ -379,8 +429,14 @@ _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE
 _NAMELESS = lazy_re(
     lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).nameless)}\b", re.IGNORECASE
 )
+_PLACES = lazy_re(lambda: rf"\b{either(topic(Prose).places)} \d+(?: ?[-–,/&] ?\d+)*", re.IGNORECASE)
+"""Line numbers are no values: they move with the next change."""
 _PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(topic(Prose).praise)}(?!\w)", re.IGNORECASE)
 _LABEL = lazy_re(lambda: rf"^{either(topic(Prose).labels)}s?(?:$|:)", re.IGNORECASE)
+_GOOD_MARK, _BAD_MARK = (
+    lazy_re(r"[✅✓✔👍☑]"),
+    lazy_re(r"^[ \t]*+(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*+)?[⚠❌❗❓🔴🟡🟠]", re.MULTILINE),
+)
 SAYS_THAT_ALL_PASSES = lazy_re(lambda: rf"\b{either(topic(Prose).passes)}(?!\w)", re.IGNORECASE)
 _FOR_USER = lazy_re(lambda: rf"^{either(topic(Prose).for_user)}(?!\w)", re.IGNORECASE)
 _UNSURE = lazy_re(lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).unsure)}\b", re.IGNORECASE)
@@ -417,6 +473,13 @@ def _only_passes(said: str) -> bool:
     return len(said.split()) <= ENOUGH_WORDS and bool(SAYS_THAT_ALL_PASSES.search(said)) and not _VALUE.search(said)
 
 
+def _only_praises(said: str, *, marked: bool) -> bool:
+    """Whether an item finds that something is good, and says nothing else of it; `marked`: a mark may say that."""
+    cues = _cues_of(said)
+    good = _PRAISE.match(said) or (marked and _GOOD_MARK.match(said))
+    return bool(good) and not (cues["reason"] or cues["contrast"])
+
+
 def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
     if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said) or _lacks_subject(said):
@@ -424,7 +487,7 @@ def prose_worth(said: str) -> float:
     cues, intent = _cues_of(said), is_intent(said)
     # "Let me find the issue" gives no reason.
     reason = cues["because" if intent else "reason"] > 0
-    worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
+    worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(_PLACES.sub("", said))), 4)
     worth += 1.8 * reason + 1.2 * (cues["decision"] > 0)
     worth += 0.7 * (cues["changed"] > 0) + 0.6 * (cues["outcome"] > 0)
     if asks(said):

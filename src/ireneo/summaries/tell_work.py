@@ -37,7 +37,7 @@ from ireneo.summaries.outcomes import (
     with_checks_got_over,
     worked,
 )
-from ireneo.summaries.outputs import SHOWN_OUTPUT, errors, shown_output, without_harness
+from ireneo.summaries.outputs import SHOWN_OUTPUT, errors, measured, report_in, shown_output
 from ireneo.summaries.own_words import answers_in
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
@@ -82,6 +82,8 @@ BRIEF_ANSWER = 80
 """Answers of at most this many characters mean little without what they answer."""
 REPORTED = 0.9
 """Factor for sentences of another agent's report."""
+REPORTED_BESIDE = 0.5
+"""The same where it was one of those that the agent waited for, and put together itself."""
 WORD_CHARACTERS = 480
 """Most characters of a user message that are kept as one line."""
 
@@ -102,6 +104,10 @@ ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
 ACTS = (("did", 1),)
 ANSWERED_ASKED = ((ANSWERS, 1),)
+CUT = "…"
+"""Ends a subject that was too long."""
+NAMED = 110
+"""Most characters by which a call is named."""
 LONGEST_MOVE = 180
 """Most characters of a command that moves something; the place where it went stands at the command's end."""
 UNTOLD = 1.0
@@ -110,6 +116,8 @@ MADE_AFTER_ALL = 1.2
 """Weight of a change that failed at first."""
 PASSED = 0.6
 """Weight of a check that passed: the last one is told by where the work stands."""
+MEASURED = 5.0
+"""Weight of a command whose output has several figures with a unit."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _SAYS_NOTHING = lazy_re(
@@ -303,20 +311,25 @@ def _meant(step: Step) -> str:
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
     """What other agents reported."""
     for step in done:
-        if step.action.kind == "use" and not step.failed and "prompt" in step.call.arguments:
-            for text in prose(without_harness(step.output), led=True):
-                yield step.line(text, prose_worth(text) * REPORTED)
+        if (
+            step.action.kind == "use"
+            and not step.failed
+            and (report := report_in(step.output, asked="prompt" in step.call.arguments))
+        ):
+            share = REPORTED if "prompt" in step.call.arguments else REPORTED_BESIDE
+            for text in prose(report, led=True):
+                yield step.line(text, prose_worth(text) * share)
 
 
 def _operations(messages: Sequence[Message], done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
     """What was run and how it ended: the last time of each command, without failures that are told elsewhere."""
-    last = {step.action.subject: place for place, step in enumerate(done)}
+    last = {_whole_command(step): place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
         if kind == "ask" or shows_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # The user's answers, pages and reports are told by their sentences.
         output = step.answered
-        named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
+        named = _named(step)
         if step.failed_itself:
             yield from () if key(step) in told else _failure(step, named, done[place + 1 :])
         elif step.rejected and kind == "plan":
@@ -327,12 +340,29 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif not output.strip() and (ran := _ran_silently(step)):
             yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
-        elif last[subject] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
+        elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
             yield _outcome(step, f"{named} passed", PASSED)
+        elif kind in ("run", "use") and (figures := measured(output)):
+            yield _outcome(step, f"{named} → {figures}", MEASURED)
         elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+
+
+def _whole_command(step: Step) -> str:
+    """What tells a call from others: of a command that is too long for a subject all of it."""
+    return step.command if step.action.subject.endswith(CUT) else step.action.subject
+
+
+def _named(step: Step) -> str:
+    """A call by its command or what it is about; a long command by what the agent says that it is for."""
+    kind, subject = step.action.kind, step.action.subject
+    if not step.action.shell and kind != "use":
+        return f"{kind} {clip(subject, NAMED)}"
+    given = step.call.arguments
+    meant = str(given.get("description") or "") if subject.endswith(CUT) and isinstance(given, dict) else ""
+    return clip(meant, NAMED) if meant else f"`{clip(subject, NAMED)}`"
 
 
 def _failure(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:

@@ -21,7 +21,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import rolled_up, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
-from ireneo.summaries.state import SINCE_CHECK, SINCE_COMMIT
+from ireneo.summaries.state import as_recorded
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
     ANSWERS,
@@ -167,12 +167,9 @@ _USER_SAID = lazy_re(
 
 def recorded(shown: str) -> str:
     """The part of a line as a context shows it that its record holds."""
-    shown = shown.strip().removeprefix("- ").partition(SINCE_CHECK)[0]
-    if (said := _USER_SAID.fullmatch(shown)) is not None:
-        return said["words"]
-    if shown.startswith(SINCE_COMMIT):
-        return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
-    return shown
+    shown = as_recorded(shown.strip().removeprefix("- "))
+    said = _USER_SAID.fullmatch(shown)
+    return said["words"] if said else shown
 
 
 def strategy_of(policy: Policy) -> Strategy:
