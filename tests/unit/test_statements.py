@@ -541,7 +541,7 @@ def test_of_a_run_that_measures_the_largest_figures_are_told() -> None:
     assert measured("Checked 12 files in 30ms\nChecked 4 files in 8ms") == "", "the same figure again is progress"
     assert measured("ok  \trows/read\t0.17s\nok  \trows/keep\t0.20s") == ""
     many = "\n".join(f"{name}_step took {place + 1} ms" for place, name in enumerate("abcdefghijk"))
-    assert measured(many).startswith("f_step took 6 ms")
+    assert measured(many).startswith("g_step took 7 ms")
 
 
 def test_another_agents_report_is_read_where_it_comes_back() -> None:

@@ -50,7 +50,7 @@ def test_a_long_command_is_told_by_what_it_is_for_and_the_same_beginning_is_no_r
     first = step("", "Bash", {"command": f"{long} --once", "description": "Time the import"}, "read: 12ms\nkeep: 3ms")
     second = step("", "Bash", {"command": f"{long} --twice", "description": "Time it twice"}, "read: 24ms\nkeep: 6ms")
     shown = [line for line in told(first, second) if "→" in line]
-    assert [line.partition(" (`")[0] for line in shown] == ["- Time the import", "- Time it twice"]
+    assert [line.partition(" → ")[0] for line in shown] == ["- Time the import", "- Time it twice"]
     assert [line.rpartition(" → ")[2] for line in shown] == ["read: 12ms; keep: 3ms", "read: 24ms; keep: 6ms"]
 
 

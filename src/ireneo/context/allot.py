@@ -36,9 +36,9 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
 """The oldest statement loses this share of its value."""
-OF_ONE_MESSAGE = 6
-"""A statement of a message of which so many are shown is worth less by the root of two: a long report would take the
-room of all that was done after it."""
+LONG_REPORT, OF_ONE_MESSAGE = 8, 2
+"""Of a message with more statements than the first so many count in full; then they are worth less with the root of
+how many are shown, or a long report would take the room of all that was done after it."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
@@ -277,6 +277,7 @@ class Allotter:
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._told: Counter[int] = Counter()
+        self._many = Counter(statement.line.position for _, statement in self.candidates)
         self._headed: set[tuple[int, str]] = set()
         spoken: Counter[str] = Counter()
         for _, statement in self.candidates:
@@ -452,7 +453,8 @@ class Allotter:
             return value * (LASTING_FACTOR if statement.is_note else 1)
         if statement.is_note:
             return value
-        value /= math.sqrt(1 + self._told[statement.line.position] / OF_ONE_MESSAGE)
+        if self._many[statement.line.position] > LONG_REPORT:
+            value /= math.sqrt(max(1, self._told[statement.line.position] / OF_ONE_MESSAGE))
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
     def _name(self, room: int) -> int:

@@ -35,6 +35,8 @@ LONGEST_LINE = 200
 """Most characters of a line of code."""
 FURTHER = 0.35
 """Share of its worth that each further line adds to a statement."""
+BARE_NAME = 1.0
+"""Worth of the name of a type, whose members are told by themselves."""
 RULES = 0.8
 """What a condition together with its consequence is worth more."""
 LONGEST_LEAD = 160
@@ -572,8 +574,9 @@ def code_worth(line: str) -> float:
     if _TEST.match(line):
         return 1.5
     if is_definition(line):
-        # Without a value, a variable is only a name.
-        return 4.0 if any(mark in line for mark in "({=") else 3.0 if _OPENS.match(line) else 0.6
+        # Without parameters or a value it is only a name.
+        said = line.rstrip(" {:")
+        return 4.0 if any(mark in said for mark in "({=") else BARE_NAME if _OPENS.match(line) else 0.6
     if _SHELL.match(line):
         return 0.4
     if _PLAIN_RETURN.match(line):
