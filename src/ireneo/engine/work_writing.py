@@ -316,7 +316,7 @@ def _best_up_to(values: Sequence[float]) -> list[int]:
 
 
 _CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
-_DENIES = lazy_re(lambda: rf"(?:{either(topic(Rulings).negates)})", re.IGNORECASE)
+_DENIES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}", re.IGNORECASE)
 
 
 def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:

@@ -123,7 +123,7 @@ _MEASURED = lazy_re(
 )
 _GOES_ON = lazy_re(r"\d%|\bdone\.?$|\d/s\b|\btoo large\b|\bPreview\b")
 """Progress, whose figures are of the moment, and what a tool says of the size of an output."""
-_DID_NOTHING = lazy_re(r"\W*(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE)
+_DID_NOTHING = lazy_re(r"\W{0,8}(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE)
 _BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
 
 
