@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from ireneo.language.files import either, topic
@@ -48,6 +49,8 @@ ORDERED = 2.0
 """The weight of a form that orders or forbids something for any task."""
 STATED = 1.0
 """The weight of a form that states a practice, or gives an order that may be an instruction for the task as well."""
+REMEMBERED = 512
+"""Of how many texts it is remembered what was found: the same ones are asked about for each use of a ruling."""
 
 
 def _words() -> Binding:
@@ -159,6 +162,7 @@ _NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}
 """A name in code."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
     """Whether `ruling` is general: one that was given once is told to later runs only then.
 
@@ -724,6 +728,7 @@ def _is_telling(sentence: str) -> bool:
     return bool(sentence) and _telling(sentence) >= LEAST
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _telling(sentence: str) -> int:
     """The number of content words of a sentence."""
     empty = common_words() | topic(Constraints).empty | topic(Rulings).plain

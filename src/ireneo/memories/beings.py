@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ireneo.language.files import LANGUAGES, from_data, of_language
 from ireneo.language.spoken import Facts
@@ -36,11 +37,18 @@ def beings() -> frozenset[str]:
 
 def beings_in(text: str, known: set[str]) -> set[str]:
     """The people and animals in a text, by name or relation; "mum" and "mother" are the same."""
+    said, kin = _spoken_of(text)
+    return {synonyms().get(term, term) for term in (*kin, *(said & known))}
+
+
+@lru_cache(4_096)
+def _spoken_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a text, without owners, and which of them are relations; cached, as each text is compared often."""
     kin = persons() | beings()
     # Of "Kofi's brother" it is the brother of whom it speaks.
     owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & kin}
-    said = set(terms(text)) & (kin | known) - {term for owner in owners for term in terms(owner)}
-    return {synonyms().get(term, term) for term in said}
+    said = frozenset(terms(text)) - {term for owner in owners for term in terms(owner)}
+    return said, said & kin
 
 
 def without_speaker(text: str) -> str:

@@ -201,7 +201,7 @@ def _may_end(record: Record) -> bool:
 
 def _counts_own(text: str) -> bool:
     """Whether a statement counts what the speaker has, perhaps with others."""
-    clause = clause_of(text, telling) if says("counted", text) else None
+    clause = clause_of(text) if says("counted", text) else None
     return clause is not None and not clause.subject and bool(counts_of(text))
 
 
@@ -236,7 +236,7 @@ class _ChangeReader:
         if self.besides:
             return
         self.renewed = renewed_things(self.words)
-        self.clause = clause_of(self.words, telling) if self.fresh and not self.joins else None
+        self.clause = clause_of(self.words) if self.fresh and not self.joins else None
         if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
             # Of several things that somebody uses it is not said which one is over.
             self.clause = None
@@ -259,10 +259,10 @@ class _ChangeReader:
 
     def _is_clause_rival(self, record: Record) -> bool:
         """Whether a memory states the same activity elsewhere."""
-        before = clause_of(heard(record.text), telling) if self.clause else None
+        before = clause_of(heard(record.text)) if self.clause else None
         return bool(self.clause and before and are_rivals(self.clause, before, self.persons | beings()))
 
-    def _is_overtaken(self, text: str, words: set[str]) -> bool:
+    def _is_overtaken(self, text: str, words: Set[str]) -> bool:
         """Whether a memory waits for what has happened now, or shares two rare words with something new."""
         if self.reached and says("awaited", text) and self._rare(words):
             return True
@@ -270,18 +270,18 @@ class _ChangeReader:
             return True
         return (self.strong or self.fresh) and self._in_another_month(text, words)
 
-    def _in_another_month(self, text: str, words: set[str]) -> bool:
+    def _in_another_month(self, text: str, words: Set[str]) -> bool:
         """Whether a memory places the same thing in another month."""
         mine, theirs = (set(terms(each)) & months() for each in (self.words, text))
         if not mine or not theirs or mine & theirs:
             return False
         return self._rare(words)
 
-    def _rare(self, words: set[str]) -> bool:
+    def _rare(self, words: Set[str]) -> bool:
         """Whether a memory shares a rare word with the statement that is nobody's name."""
         return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - beings())
 
-    def _share_two(self, words: set[str]) -> bool:
+    def _share_two(self, words: Set[str]) -> bool:
         """Whether a memory shares two rare words with the statement that are nobody's names."""
         shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
         return len(shared - self.names - self.persons - beings()) >= 2
@@ -408,7 +408,7 @@ class _ChangeReader:
 
     def _is_same_clause(self, record: Record) -> bool:
         """Whether a memory says of the same subject that it does the same."""
-        mine, theirs = (clause_of(text, telling) for text in (self.words, heard(record.text)))
+        mine, theirs = (clause_of(text) for text in (self.words, heard(record.text)))
         return bool(mine and theirs and (mine.subject, mine.verb) == (theirs.subject, theirs.verb))
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
@@ -513,7 +513,7 @@ class _ChangeReader:
 
     def _begins_with(self, kin: set[str], record: Record) -> bool:
         """Whether one of both is about a relative or animal, and the other about the speaker."""
-        subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, heard(record.text))]
+        subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, heard(record.text))]
         return any({synonyms().get(term, term) for term in each} & kin for each in subjects)
 
     def _same_adults(self, record: Record) -> bool:
@@ -556,7 +556,7 @@ class _ChangeReader:
         if len(found) <= MOST:
             yield from found
 
-    def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
+    def _may_be_meant(self, record: Record, shared: Set[str]) -> bool:
         """Whether a memory may be about the statement's subject."""
         mine, theirs = (_NUMBERED.match(heard(text)) for text in (self.words, record.text))
         if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
@@ -610,7 +610,7 @@ def _has_times(record: Record, times: Mapping[str, frozenset[str]]) -> bool:
     return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not says("ends", text)
 
 
-def _phrase(text: str, *, before: bool) -> set[str]:
+def _phrase(text: str, *, before: bool) -> frozenset[str]:
     """The terms of the thing named at the end of a text that stands `before` a verb, or else at its beginning."""
     said = [found[0] for found in _WORDS.finditer(text)]
     # Of "the truck's generator" it is the generator; "the neighbour's dog" is not one's own.

@@ -7,7 +7,8 @@ read here too: "three hens", "down to two hens".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import alike, terms
 from ireneo.memories.cues import all_cues, each_of
 from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
@@ -42,8 +44,9 @@ class Clause(Struct, frozen=True, kw_only=True):
     denied: bool
 
 
-def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
-    """The clause of a statement; None if its subject or verb is unclear."""
+@lru_cache(2_048)
+def clause_of(text: str) -> Clause | None:
+    """The clause of a statement; None if its subject or verb is unclear. Cached: each is compared with many."""
     first = _FIRST.match(text)
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(text, names)
@@ -59,7 +62,7 @@ def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
         subject=frozenset() if _is_speaker(subject) else frozenset(terms(_owner().sub("", subject))),
         verb=said.verb,
         how=how,
-        complement=frozenset(telling(rest)),
+        complement=telling(rest),
         denied=said.negated or said.over or said.tense in ("future", "used"),
     )
 

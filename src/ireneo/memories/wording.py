@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
@@ -20,14 +21,19 @@ def words_of(text: str) -> str:
     return found["words"] if found else text
 
 
+@lru_cache(4_096)
 def heard(text: str) -> str:
-    """A memory's own words as rules compare them, without the forms of dialects."""
+    """A memory's own words as rules compare them, without the forms of dialects; cached, as is what tells it apart.
+
+    Each statement is compared with the same memories.
+    """
     return in_standard(words_of(text))
 
 
-def telling(text: str) -> set[str]:
+@lru_cache(4_096)
+def telling(text: str) -> frozenset[str]:
     """The words that distinguish a memory from others: no times and no common words."""
-    return {term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit()}
+    return frozenset(term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit())
 
 
 @from_data
