@@ -346,6 +346,28 @@ def test_a_period_that_is_not_over_makes_what_is_told_last_no_older(since: str) 
     assert (why, [each.value for each in held]) == ("", ["Dillons"])
 
 
+def test_what_began_before_another_value_was_told_holds_since_it_is_told_itself() -> None:
+    async def work() -> None:
+        nurse = FactSaid(
+            message=1, quote="a nurse", text="Vera is a nurse.", subject="Vera", attribute="job", value="nurse"
+        )
+        drives = FactSaid(
+            message=1,
+            quote="drive the bus",
+            text="Vera has driven the bus since January 2026.",
+            subject="Vera",
+            attribute="job",
+            value="drive the bus",
+            since="2026-01",
+        )
+        desk = Desk([facts(nurse), facts(drives)])
+        await desk.hear("I am a nurse.")
+        held = await desk.hear("Since January I drive the bus.", days=20)
+        assert [each.value for each in held] == ["drive the bus"]
+
+    run(work())
+
+
 def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() -> None:
     async def work() -> None:
         lugo = replace(

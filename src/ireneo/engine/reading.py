@@ -194,10 +194,12 @@ class _Check:
         named = " ".join(fact.attribute.casefold().split())
         fact = replace(fact, attribute=self._attribute(fact, replaced))
         self._slots.setdefault((_bare(fact.subject), named), fact.attribute)
-        self._as_shown.append(fact)
         if fact.over and until and until.until and said.at and until.until <= said.at:
             since = until
         began = _began(since, said, of_state=fact.kind == "fact" and not fact.over)
+        if began and not fact.until and self._was_told_since(fact, began):
+            began = None
+        self._as_shown.append(fact)
         return list(self._facts_from(fact, said, replaced, began, until.until if until else None))
 
     def _cited(self, fact: FactSaid) -> Utterance:
@@ -226,6 +228,21 @@ class _Check:
         beside |= any(other == subject and slot == code for (other, _), slot in self._slots.items())
         own = any(each.attribute == name for each in known)
         return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
+
+    def _was_told_since(self, fact: FactSaid, began: datetime) -> bool:
+        """Whether its slot had another value after a fact began: then it holds since it was told, or the other would.
+
+        "I handed in my badge in March" is told after what was known in August.
+        """
+        if fact.over or fact.several or fact.kind != "fact" or not (fact.attribute and fact.value):
+            return False
+        slot, value = (_bare(fact.subject), fact.attribute), _bare(fact.value)
+        known = ((_bare(each.subject), each.attribute, each.value or "", each.at) for each in self._known.values())
+        told = ((_bare(each.subject), each.attribute, each.value) for each in self._as_shown if not each.over)
+        return any(
+            (subject, attribute) == slot and _bare(other) != value and at >= began
+            for subject, attribute, other, at in known
+        ) or any((subject, attribute) == slot and _bare(other) != value for subject, attribute, other in told)
 
     def _ended_fact(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
         """A fact that is over, with the value that was stated or known, and the known facts that it ends."""
