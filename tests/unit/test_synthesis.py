@@ -350,15 +350,19 @@ def test_a_lesson_says_when_it_does_not_apply() -> None:
     done(work())
 
 
-def test_there_are_five_at_the_most_those_that_are_worth_most() -> None:
+@pytest.mark.parametrize(("kind", "most"), [("practice", 5), ("fact", 3)])
+def test_there_are_few_at_the_most_those_that_are_worth_most(kind: str, most: int) -> None:
     async def work() -> None:
         words = "one two three four five six seven".split()
-        many = (lesson(f"{BERTHS[:-1]}, {word}.", worth=5 - at // 3) for at, word in enumerate(reversed(words)))
-        house = House(reply(*many, lesson(BERTHS, worth=1)), {})
+        many = (
+            lesson(f"{BERTHS[:-1]}, {word}.", kind=kind, worth=5 - at // 3) for at, word in enumerate(reversed(words))
+        )
+        house = House(reply(*many, lesson(FAILS, kind="trap" if kind == "fact" else "fact", worth=2)), {})
         await house.tell()
         (learned,) = await house.learn()
-        assert {each.rpartition(" ")[2] for each in await house.told()} == {f"{word}." for word in words[2:]}
-        assert [why.rpartition(": ")[2] for why in learned.refused] == ["There are 5 already."] * 3
+        assert {each.rpartition(" ")[2] for each in await house.told()} == {f"{word}." for word in words[-most:]}
+        reasons = [why.rpartition(": ")[2] for why in learned.refused]
+        assert reasons == [*[f"There are {most} already."] * (7 - most), "It is hardly worth a line."]
 
     done(work())
 

@@ -46,7 +46,7 @@ OWN_TOOLS = "ireneo"
 """Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
 SHOWN_TOKENS = 16_000
 """Tokens of a run's messages that a model is shown besides the diary; small models read so much well."""
-FILLED_TOKENS = 4_000
+FILLED_TOKENS = 10_000
 """Up to so many tokens unimportant messages are shown too, so that a short run is read whole."""
 DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
@@ -59,7 +59,7 @@ COSTLIEST = 12
 """Failures of a run that are shown with their outcome, at most, the most costly first."""
 AFTER = 2
 """Messages after a failure in which the agent may explain it."""
-MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 5, 2
+MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
 KNOWN_TOLD = 40
 """Known lessons of the project that a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
