@@ -20,7 +20,7 @@ from ireneo.errors import BadInput
 from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import TextClaim, instruction_like, neutralise, units
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.language.files import from_data, of_language, topic
+from ireneo.language.files import CAPITAL, from_data, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.numbers import said_figures, spelled
 from ireneo.language.spoken import Facts
@@ -481,7 +481,7 @@ def _relations() -> frozenset[str]:
 @from_data
 def _behind() -> str:
     words = sorted(_relations() | of_language(Words, "de").before_names)
-    return rf"\b(?i:{'|'.join(words)}) ([A-ZÄÖÜ][^\W\d_]+)"
+    return rf"\b(?i:{'|'.join(words)}) ({CAPITAL}[^\W\d_]+)"
 
 
 _BEHIND = lazy_re(_behind)

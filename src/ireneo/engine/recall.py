@@ -24,7 +24,7 @@ from ireneo.engine.searching import (
 )
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
-from ireneo.language.files import topic
+from ireneo.language.files import CAPITAL, topic
 from ireneo.language.topics import Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
@@ -80,7 +80,7 @@ TELLS_NOTHING = 0.3
 TAKEN_BACK = 0.5
 """Factor for a message that the next one takes back or corrects."""
 _WORD = lazy_re(r"[^\W\d_]+")
-_NAME = lazy_re(r"\b[A-ZÄÖÜ][\w-]{2,}")
+_NAME = lazy_re(rf"\b{CAPITAL}[\w-]{{2,}}")
 
 
 SPEAKS = 3

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors
+from ireneo.language.files import CAPITAL
 from ireneo.language.words import terms
 from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
 from ireneo.memories.facts import attribute_of
@@ -51,7 +52,7 @@ OF_ANOTHER = 0.5
 """Factor for a memory about somebody else than the question."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that mean the speaker."""
-_LONE_NAME = lazy_re(r"[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?")
+_LONE_NAME = lazy_re(rf"{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?")
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.language.files import either, topic
+from ireneo.language.files import CAPITAL, either, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
 from ireneo.language.words import breaks, terms
 from ireneo.log.calls import GUTTER, line_numbers
@@ -301,7 +301,7 @@ def unquoted(text: str) -> str:
 
 _COMMENT = lazy_re(lambda: either(topic(Voices).comments), re.IGNORECASE)
 _LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
-_STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*+(?: [A-Z][\w'’-]*+)?[*_]*: ?[A-Z·*(]")
+_STAGE = lazy_re(rf"^[ \t>*_]*{CAPITAL}[\w'’-]*+(?: {CAPITAL}[\w'’-]*+)?[*_]*: ?(?:{CAPITAL}|[·*(])")
 _OF_STORIES: tuple[Fault, ...] = (
     *FORM,
     (_COMMENT, "It talks about the story instead of telling it"),

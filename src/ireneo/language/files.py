@@ -4,7 +4,8 @@ A language is one TOML file next to this module. Each of its sections is a topic
 fields. Sections and fields are optional.
 
 In a file, words may be written as one string with blanks between them. In a pattern, `{name}` is replaced by that entry
-of the section's table `parts`: a pattern, or a list of alternatives. A pattern may span several lines.
+of the section's table `parts`: a pattern, or a list of alternatives; `{capital}` by `CAPITAL`. A pattern may span
+several lines.
 """
 
 from __future__ import annotations
@@ -28,6 +29,13 @@ V = TypeVar("V")
 
 MADE: list[Callable[[], object]] = []
 """Every function decorated with `from_data`; the tests of patterns call each."""
+
+CAPITAL = r"(?-i:[^\W\d_a-zß-ÿ](?<=[A-ŒŔ-ɏ]))"
+"""A pattern for the letter with which a name begins, in whatever Latin alphabet: Anna, Élodie, Łukasz, Şule.
+
+Beyond Latin-1 small letters are taken for capitals: to list all capitals would make each pattern slower to compile, and
+hardly a word of the languages here begins with one, but for œ.
+"""
 
 _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)
 _LINE_BREAK = lazy_re(r"\n\s*")
@@ -91,7 +99,9 @@ def _read(kind: type[T], code: str) -> T:
     name = kind.__name__.lower()
     section = tomllib.loads(sections(code).get(name, "")).get(name, {})
     written = section.pop("parts", {})
-    parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in written.items()}
+    parts = {
+        key: _one_line(part) if isinstance(part, str) else either(map(_one_line, part)) for key, part in written.items()
+    }
     return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, readable(kind))
 
 
@@ -113,7 +123,7 @@ def _pattern(value: object, parts: Mapping[str, str]) -> object:
 
 
 def _one_line(text: str) -> str:
-    return _LINE_BREAK.sub("", text)
+    return _LINE_BREAK.sub("", text).replace("{capital}", CAPITAL)
 
 
 def _joined(values: list[object]) -> object:

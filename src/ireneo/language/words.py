@@ -18,7 +18,7 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.topics import Grammar, Sentences, Words
 from ireneo.patterns import lazy_re
 
@@ -394,7 +394,7 @@ _LED = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
 # A title, an initial (but the English "I" may end a sentence), a figure, or a part of a multi-part abbreviation.
 _DOUBTFUL = lazy_re(
     lambda: (
-        rf"(?:(?P<never>\b{either(map(_written, _abbreviations()))}|(?<![\w'’])[A-HJ-ZÄÖÜ])"
+        rf"(?:(?P<never>\b{either(map(_written, _abbreviations()))}|(?<![\w'’])(?!I){CAPITAL})"
         rf"|(?<![\w.,])(?P<figure>\d{{1,3}})|(?<!\w)(?P<part>{'|'.join(map(re.escape, _following_parts()))})){_CLOSES}"
     )
 )

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import of_language, topic
+from ireneo.language.files import CAPITAL, of_language, topic
 from ireneo.language.topics import Speech, Words
 from ireneo.language.words import document_terms
 from ireneo.patterns import lazy_re
@@ -578,7 +578,7 @@ RESULT_TAIL_CHARS = 1_000
 """How many characters are indexed from the beginning and the end of a result, where tools say what they did."""
 
 # A name of one to three words, as they are written before what somebody says.
-_LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
+_LABEL = lazy_re(rf"\**({CAPITAL}[\w'’-]{{1,24}}(?: {CAPITAL}[\w'’-]{{0,24}}){{0,2}})\**: \S")
 
 
 def text_of_message(draft: Draft) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ireneo.language.files import LANGUAGES, from_data, of_language
+from ireneo.language.files import CAPITAL, LANGUAGES, from_data, of_language
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Words
 from ireneo.language.words import terms
@@ -14,7 +14,7 @@ from ireneo.patterns import lazy_re
 
 _KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
 """Of the codes of relations, those that tell persons apart."""
-_OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
+_OWNED = lazy_re(rf"\b({CAPITAL}[\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 
 
 @from_data

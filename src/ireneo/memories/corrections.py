@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, of_language
+from ireneo.language.files import CAPITAL, either, from_data, of_language
 from ireneo.language.spoken import Facts
 from ireneo.language.words import sentences
 from ireneo.log.message import MessageId
@@ -151,7 +151,7 @@ def _sentence_of(correction: _Correction, kept: Sequence[str]) -> int | None:
 def _place_in(text: str, correction: _Correction) -> tuple[int, int] | None:
     """Where the wrong words stand in a text, perhaps with an article."""
     if correction.behind:
-        found = re.search(rf"\b{re.escape(correction.behind)} (?=[A-ZÄÖÜ])", text)
+        found = re.search(rf"\b{re.escape(correction.behind)} (?={CAPITAL})", text)
         return (found.start(), len(text)) if found else None
     core = without_article(correction.was)
     found = re.search(rf"(?:\b{either(_articles())} )?(?<!\w){re.escape(core)}(?!\w)", text, re.I) if core else None

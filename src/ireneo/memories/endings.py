@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import alike, in_standard, sentences, terms, writes_nouns_large
@@ -56,9 +56,9 @@ from ireneo.memories.rivals import (
 from ireneo.memories.wording import heard, telling, words_of
 from ireneo.patterns import lazy_re
 
-_LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
+_LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
+_LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """Several names in a row."""
 _NUMBERED = lazy_re(
@@ -700,7 +700,7 @@ def _newest_part(text: str) -> str:
 
 
 _CALLED = lazy_re(
-    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
+    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ireneo.language.files import either, of_language, topic
+from ireneo.language.files import CAPITAL, either, of_language, topic
 from ireneo.language.moments import Moment, dated, moments
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
@@ -24,6 +24,7 @@ from ireneo.memories.occupation import halves_of_work
 from ireneo.memories.persons import Antecedents, names_of
 from ireneo.memories.plans import is_plan
 from ireneo.memories.quoting import (
+    NAMED,
     affirmed,
     answer_in,
     belongs,
@@ -46,10 +47,10 @@ _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
 """Words of a thing in a list behind the first, at the most."""
 _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
-_NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
+_NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
-_ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w )(?-i:[A-ZÄÖÜ])[\w-]+|[.,!]", re.I)
+_ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
 _AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
 _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
@@ -57,7 +58,6 @@ _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(
 _FIGURE = lazy_re(r"\d")
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 _TO_ME = lazy_re(lambda: rf"\w \w+ {either(topic(Connectives).oneself)}$", re.I)
-_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 
 
 def said_facts(
@@ -116,7 +116,7 @@ def said_facts(
             facts.append(ending)
         for fact in facts:
             found.setdefault(key_of(fact), fact)
-            if anyone and _NAME.fullmatch(fact.subject):
+            if anyone and NAMED.fullmatch(fact.subject):
                 reader.names[fact.subject] = fact.subject
         if quoted is not None:
             found[quoted.key] = quoted.told(reader.who, reader.at)
@@ -309,7 +309,7 @@ class _FactReader:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
         if not self.anyone:
             return frozenset(self.names)
-        found = _NAME.match(statement.text)
+        found = NAMED.match(statement.text)
         return frozenset() if found is None or found[1].casefold() in no_names() else frozenset({found[1], found[0]})
 
     def _rule(self, statement: Statement) -> SaidFact | None:
@@ -486,7 +486,7 @@ class _FactReader:
             return "User", ""
         if self.anyone and (thing := _first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
-        if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in no_names():
+        if self.anyone and NAMED.fullmatch(subject) and subject.split()[0].casefold() not in no_names():
             return subject, ""
         first, _, rest = low.partition(" ")
         if first in ("my", "our"):

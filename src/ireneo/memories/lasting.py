@@ -22,7 +22,7 @@ from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
 from ireneo.memories.plans import is_plan, is_unheard_of, planned_for, unheard_of
 from ireneo.memories.remnants import PIECES, asked, refers
-from ireneo.memories.rivals import number_words
+from ireneo.memories.rivals import OPENING_NAME, number_words
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
@@ -37,7 +37,6 @@ _DAYS = {
     for unit in units.split()
 }
 _OR = lazy_re(lambda: rf"{either(topic(Connectives).choices)}\b", re.I)
-_FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
 _FEW = 2
 """Words with which a sentence tells something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
@@ -141,7 +140,7 @@ def _question_of(text: str) -> str:
 
 
 def _tense(clause: str, language: str) -> str:
-    first = _FIRST.match(clause)
+    first = OPENING_NAME.match(clause)
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(clause, names) if language != "de" else None
     if said is not None:

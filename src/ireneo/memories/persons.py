@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Persons
@@ -37,7 +37,7 @@ ALIKE = 3
 LONGER = 4
 """Letters that another form of a name may have more or less."""
 _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_LARGE = r"([A-ZÄÖÜÀ-Þ][\w'’-]{1,40})"
+_LARGE = rf"({CAPITAL}[\w'’-]{{1,40}})"
 _CALLED_SO = lazy_re(lambda: rf"\b(?i:{either(topic(Persons).named)}){_LARGE}")
 
 
@@ -359,5 +359,5 @@ def _relative() -> re.Pattern[str]:
     words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
     return lazy_re(
         rf"\b(?P<whose>(?i:my|our|meine?|unsere?)) (?:[a-zäöü-]+ ){{0,2}}?(?P<word>(?i:{words}))\b"
-        rf"(?:,? (?:is called |is |called |named |heißt )?(?P<name>[A-ZÄÖÜ][\w-]+))?"
+        rf"(?:,? (?:is called |is |called |named |heißt )?(?P<name>{CAPITAL}[\w-]+))?"
     )

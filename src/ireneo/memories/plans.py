@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from ireneo.language.files import CAPITAL
 from ireneo.language.moments import moments
 from ireneo.language.words import in_standard, language_of_sentence, terms
 from ireneo.memories.cues import clause_words, cues, says
@@ -28,7 +29,7 @@ _SHORT = 4
 """Words up to which a piece between commas belongs to what stands before it: "to York, end of June"."""
 
 
-_DAY = lazy_re(r"\d{1,2}\.? [A-ZÄÖÜ]")
+_DAY = lazy_re(rf"\d{{1,2}}\.? {CAPITAL}")
 _UNHEARD = {
     "en": "It is not known whether it came to that.",
     "de": "Ob es dazu kam, ist nicht bekannt.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from ireneo.language.files import of_language
+from ireneo.language.files import CAPITAL, of_language
 from ireneo.language.moments import written_date
 from ireneo.language.predicates import predicate, tokens, verb_forms
 from ireneo.language.spoken import Facts
@@ -35,8 +35,9 @@ _SHORT_REMARK = 3
 """Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _FIGURE = lazy_re(r"\d")
-_TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
-_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
+_TELLING = lazy_re(rf"\d|(?<=\w ){CAPITAL}\w+")
+NAMED = lazy_re(rf"({CAPITAL}[\w-]*)(?: {CAPITAL}[\w-]*)?")
+"""Somebody's name, of one word or two."""
 
 
 def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
@@ -173,7 +174,7 @@ def speaks_of_somebody(text: str, language: str) -> bool:
     found = rows.of_others.match(text)
     if found and found["name"].casefold() not in no_names():
         return True
-    named = _NAME.match(text)
+    named = NAMED.match(text)
     if language == "de" or named is None or named[1].casefold() in no_names():
         return False
     words = [each.low for each in tokens(text)[:4]]

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
@@ -43,7 +43,7 @@ _MOTION = lazy_re(lambda: rf"\b{either(topic(Questions).motion)}\b", re.I)
 _ASKED_OF = lazy_re(
     lambda: (
         rf"\b(?P<verb>{either(topic(Questions).asked_of)} )?"
-        r"(?P<name>[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)?)(?(verb)\b|(?=['’]s\b))"
+        rf"(?P<name>{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?)(?(verb)\b|(?=['’]s\b))"
     )
 )
 _OF_OTHERS_TOO = lazy_re(lambda: rf"\b{either(topic(Questions).of_others_too)}\b", re.I)
@@ -143,7 +143,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     )
 
 
-_LARGE = lazy_re(r"(?<=[\w,’'] )[A-ZÄÖÜ][\w-]{2,}")
+_LARGE = lazy_re(rf"(?<=[\w,’'] ){CAPITAL}[\w-]{{2,}}")
 
 
 def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
@@ -130,7 +130,7 @@ def _of_others(own: str, over: set[str]) -> str | None:
 @from_data
 def _company() -> re.Pattern[str]:
     """A pattern for those with whom somebody is."""
-    return lazy_re(rf"\s{either(topic(Phrasing).company)} (?:\w+ ){{0,3}}?[A-ZÄÖÜ][\w-]+")
+    return lazy_re(rf"\s{either(topic(Phrasing).company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
@@ -22,7 +22,8 @@ from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
-_FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
+OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
+"""The name, or any first word that is written large, with which a text begins."""
 _PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -47,7 +48,7 @@ class Clause(Struct, frozen=True, kw_only=True):
 @lru_cache(2_048)
 def clause_of(text: str) -> Clause | None:
     """The clause of a statement; None if its subject or verb is unclear. Cached: each is compared with many."""
-    first = _FIRST.match(text)
+    first = OPENING_NAME.match(text)
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(text, names)
     if said is None:
@@ -124,7 +125,7 @@ def is_of_having(clause: Clause) -> bool:
 
 def is_about(text: str, thing: set[str]) -> bool:
     """Whether a statement says which thing somebody has: "my phone is …", "I drive a …"."""
-    first = _FIRST.match(text)
+    first = OPENING_NAME.match(text)
     said = predicate(text, frozenset({first[0]}) if first else frozenset())
     if said is None or not thing:
         return False

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes
 from ireneo.language.topics import Persons, Questions, Senses, Words
 from ireneo.language.words import alike, language_of_sentence, terms
@@ -31,7 +31,7 @@ ALIKE_WEIGHT = 0.5
 
 _OWN_VERB = lazy_re(lambda: rf"\b{either(topic(Questions).own_verb)}", re.I)
 _WORDS = lazy_re(r"[^\W\d_]+")
-_NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][^\W\d_]+")
+_NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[^\W\d_]+")
 _ROLE = lazy_re(lambda: rf"\b{either(re.escape(each) for each in topic(Persons).roles)}\b", re.I)
 
 

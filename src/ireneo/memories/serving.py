@@ -13,7 +13,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
@@ -64,9 +64,9 @@ UNRELATED = (
 """Sentences that hardly any goal is about: how near these are to it shows what an embedder calls far."""
 
 _WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
-_NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][a-zà-ÿ]+")
+_NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
 """A word that is written like a name, and does not begin a sentence."""
-_OF_A_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]+)(?: [A-ZÄÖÜ][\w-]+)?(?:['’]s)? [a-zäöüß]+\b")
+_OF_A_NAME = lazy_re(rf"({CAPITAL}[\w-]+)(?: {CAPITAL}[\w-]+)?(?:['’]s)? [a-zäöüß]+\b")
 """What is stated of somebody or something by its name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """What is quoted is another's word: a text to be translated, a message to be sent."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import CAPITAL, from_data, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.topics import Serving
 from ireneo.language.word_lines import Features, features, word_lines
@@ -30,7 +30,7 @@ reported for_good for_now joint awaited reached recovered points often laughs bo
 depends refers supposed condition hyperbole
 """.split()
 _FIGURE = lazy_re(r"\d")
-_LARGE = lazy_re(r"(?<=\w )[A-ZÄÖÜ]\w+")
+_LARGE = lazy_re(rf"(?<=\w ){CAPITAL}\w+")
 _LENGTHS = 2, 3, 4, 6, 8, 11, 15, 20, 28
 _MOST_TELLING = 6
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.story_topics import Cast
 from ireneo.language.topics import Names, Speech
 from ireneo.language.words import letters
@@ -67,7 +67,7 @@ _SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
-_OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
+_OWNED = lazy_re(rf"(?P<owner>{CAPITAL}[\w’'.-]{{0,30}}(?: {CAPITAL}[\w’'.-]{{0,30}}){{0,3}})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
 _ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.story_topics import Ending, Opening, Threads
 from ireneo.language.topics import Names
 from ireneo.language.word_lines import Features, WordLine, features, word_lines
@@ -158,7 +158,7 @@ _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
-_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]*")
+_NAME = lazy_re(rf"(?<![.!?…\"“”:(*_] )(?<!^)\b{CAPITAL}[a-zß-ɏ][\w’-]*")
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import CAPITAL, either, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
 from ireneo.language.words import breaks
@@ -34,7 +34,7 @@ _ROLES = {"user": "User", "assistant": "Assistant"}
 
 
 def _who() -> str:
-    return rf"(?:{either(topic(Speech).titles)}\.? )?[A-ZÀ-Þ][\w’-]+(?: [A-ZÀ-Þ][\w’-]+)?"
+    return rf"(?:{either(topic(Speech).titles)}\.? )?{CAPITAL}[\w’-]+(?: {CAPITAL}[\w’-]+)?"
 
 
 class Voiced(Struct, frozen=True, kw_only=True):

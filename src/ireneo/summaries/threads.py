@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from ireneo.language.files import CAPITAL
 from ireneo.log.message import short
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import HAND_WEIGHT
@@ -146,7 +147,7 @@ def _says_again(newer: Thread, thread: Thread) -> bool:
     return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
 
 
-_SPOKEN = lazy_re(r"[A-ZÀ-Þ][\w .'’-]{0,40}: [^ ]")
+_SPOKEN = lazy_re(rf"{CAPITAL}[\w .'’-]{{0,40}}: [^ ]")
 """Words that say themselves who speaks."""
 
 Count = Callable[[str], int]
