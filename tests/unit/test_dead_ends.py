@@ -171,6 +171,31 @@ def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
     assert told(there, edit("src/other.py", "commit_later()", "commit_now()")) == []
 
 
+def test_what_was_taken_out_after_it_had_served_was_not_given_up() -> None:
+    shows = ("rows = load()", "rows = load()\nprint(rows)")
+    kept = ("lease = 3", "lease = 5")
+    assert (
+        told(edit("a.py", *shows), run("make run", "3 rows"), edit("a.py", *reversed(shows), "Now it takes 3 s.")) == []
+    )
+    assert told(edit("a.py", *shows), run("make run", "Exit code 1", failed=True), edit("a.py", *reversed(shows))) == []
+    assert told(edit("a.py", *kept), run("make run", "3 rows"), edit("a.py", *reversed(kept), "It takes 3 s.")) == []
+    assert told(
+        edit("a.py", *kept), run("make run", "3 rows"), edit("a.py", *reversed(kept), "It breaks the lease.")
+    ) == ["I tried `lease = 5` in a.py — abandoned, and put back: It breaks the lease."]
+
+
+def test_the_failure_of_another_call_is_no_reason_to_put_a_change_back() -> None:
+    kept = ("lease = 3", "lease_of_rows = 5")
+    other = run("time ./rows", "(eval):1: parse error near time", failed=True)
+    assert told(edit("a.py", *kept), other, edit("a.py", *reversed(kept)))[0] == (
+        "I tried `lease_of_rows = 5` in a.py — I put it back as it was."
+    )
+    same = run("./rows", "NameError: lease_of_rows", failed=True)
+    assert told(edit("a.py", *kept), same, edit("a.py", *reversed(kept)))[0].startswith(
+        "I tried `lease_of_rows = 5` in a.py — abandoned, and put back: NameError: lease_of_rows"
+    )
+
+
 def test_a_change_that_version_control_threw_away_is_told() -> None:
     there = edit("src/rows.py", "a = 1", "a = 2")
     assert told(there, run("git checkout -- src/rows.py", "")) == [

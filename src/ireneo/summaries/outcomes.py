@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.claims import artifacts, claims
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Warned
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
@@ -400,16 +402,54 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     later = put_back(steps, place)
     if later is None:
         return _thrown_away(steps, place)
-    last = steps[later].position
+    between = steps[place + 1 : later]
+    ran = next((each for each in reversed(between) if each.action.kind in _COMMANDS and each.result is not None), None)
+    served = ran is not None and not ran.failed
     # The agent's own reason, or the failure in between.
-    why = _agents_reason(steps[later]) or next(
-        (_reason(s) for s in steps[place + 1 :] if s.failed_itself and s.position <= last), ""
-    )
+    given = next((each for each in prose(steps[later].said) if not asks(each) and gives_reason(each)), "")
+    failed = (_reason(each) for each in between if each.failed_itself and _is_about(each, step))
+    said = _agents_reason(steps[later])
+    # After what passed the agent says what comes next, unless it says that something goes wrong.
+    why = given or (said if not served or _GOES_WRONG.search(said) else "") or next(failed, "")
+    if (served and not why) or _is_aside(step):
+        return None  # It was tried out, and is done with.
     change = _change_quoted(step)
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
     # Other edits of the file are other approaches.
     return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
+
+
+_GOES_WRONG = lazy_re(lambda: rf"(?<!\w){either(topic(Warned).fails)}(?!\w)", re.I)
+_ASIDE = lazy_re(
+    r"\b(?:print\w*|console\.\w+|dbg|F?[Pp]rint(?:f|ln)|debug\w*)!?\(|\bdebug\b"
+    r"|^\s*(?:import\b|from \S+ import\b|use \w|#include\b|package \w|require\b|[()]|\"[\w./-]+\"$)",
+    re.I,
+)
+"""Lines that only show what happens, or name what is used."""
+
+
+def _is_aside(change: Step) -> bool:
+    """Whether all that an edit adds is no approach: what only shows what happens, and names of what is used."""
+    before = {line.strip() for line in change.action.removed.splitlines()}
+    fresh = [line for each in change.action.added.splitlines() if (line := each.strip()) and line not in before]
+    return any(_ASIDE.search(line) for line in fresh) and all(
+        _ASIDE.search(line) or len(line) < _BRACE for line in fresh
+    )
+
+
+_BRACE = 3
+
+
+def _is_about(failed: Step, change: Step) -> bool:
+    """Whether a failure may be of a change: a check's, or one that names the file or what was written."""
+    said = f"{failed.command}\n{failed.output}"
+    names = {name for name in _NAME.findall(change.action.added) if name not in change.action.removed}
+    file = change.action.subject.rsplit("/", 1)[-1]
+    return failed.action.kind == "check" or file in said or any(name in said for name in names)
+
+
+_NAME = lazy_re(r"\b[A-Za-z_]\w{5,60}\b")
 
 
 def _change_quoted(step: Step) -> str:
