@@ -368,6 +368,12 @@ def one_trap(told: Record, projects: list[str]) -> Trap | None:
             ["python manage.py migrate", "make migrate DB=dev", "ls staging/migrate", "alembic history --name staging"],
         ),
         (
+            "I tried pinning harbour 1.x — abandoned because the wheels are gone",
+            ["pip install harbour==1.26", "uv add harbour==1.2"],
+            ["pip install harbour", "pip install quay==1.2", "pip install harbour==2.0"],
+        ),
+        ("installing harbour from conda fails, use pip", ["conda install harbour"], ["pip install harbour"]),
+        (
             "The tests under tests/db fail with more than one worker",
             ["pytest tests/db -n 4", "cd api && poetry run pytest -n auto tests/db/test_rows.py"],
             ["pytest tests/db", "pytest tests/unit -n 4", "grep -rn pytest tests/db"],

@@ -640,6 +640,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     old: Row = ()  # Before what it holds of, which another has replaced
     through: Row = ()  # Before a program by which something was done
     deeds: Map = {}  # Verbs that tell a command, with it
+    installs: Row = ()  # Before the name of a package: it was installed, or in another version
     kinds: Map = {}  # What is run, with the commands and words by which projects mostly run it
     fine: Row = ()  # Anywhere: what is named beside the failure goes well
     where: Row = ()  # Before the place, the environment or the branch of which it holds

@@ -30,9 +30,9 @@ ENVIRONMENTS: Mapping[str, str] = {
 """What environments are called, and which of them is meant."""
 WHOLE, ROOT, TOGETHER, AS_ROOT = "whole", "root", "together", "as root"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
-SEEN = "seen:"
+SEEN, VERSION = "seen:", "version:"
 """A limit is one of these; those with a colon are followed by what they are about. `SEEN` is an environment that a call
-has to show, where no command was named."""
+has to show, where no command was named; `VERSION` is that of a package, which has to be asked for."""
 
 _FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
 _WORD = lazy_re(r"[^\W_]+")
@@ -143,6 +143,15 @@ def _other_object(value: str, words: Sequence[str], every: Sequence[str], folder
     return not any(value in word or "$" in word for word in words[1:] if not word.startswith("-"))
 
 
+def _other_version(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    name, wanted = value.split()
+    behind = [f"{one.removeprefix(name)} {two}" for one, two in pairwise((*every, "")) if one.startswith(name)]
+    return not any((found := _NUMBER.search(each)) is not None and found[0] == wanted for each in behind)
+
+
+_NUMBER = lazy_re(r"\d+")
+
+
 def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     program, *names = value.split()
     begins = next((at for at, word in enumerate(words) if word.rsplit("/", 1)[-1] == program), 0)
@@ -197,6 +206,7 @@ _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]
     HOST: _other_host,
     ENVIRONMENT: _other_environment,
     SEEN: _not_seen,
+    VERSION: _other_version,
     BRANCH: _other_branch,
     OBJECT: _other_object,
     f"{WHOLE}:": _only_a_part,

@@ -28,6 +28,7 @@ from ireneo.lessons.limits import (
     ROOT,
     SEEN,
     TOGETHER,
+    VERSION,
     WHOLE,
 )
 from ireneo.lessons.naming import program_name, programs
@@ -151,7 +152,44 @@ def calls_told(text: str, signature: str = "") -> list[ToldFailure]:
     found = read_told(text, signature)
     said = one_line(text)[:LONGEST]
     stated = _of_statement(said)
-    return stated or ([found] if found is not None else _of_a_kind(said))
+    if stated or (found is not None and (found.path or _is_known(found.command))):
+        return stated or [found] if found is not None else stated
+    return _of_a_package(said) or ([found] if found is not None else _of_a_kind(said))
+
+
+def _is_known(command: str) -> bool:
+    program = program_name(command.split()[0])
+    return is_program(program) or programs().has_subcommands(program) or program in programs().tasks
+
+
+_PACKAGE = lazy_re(
+    lambda: (
+        rf"(?<!\w)(?:{row_of('installs')})\s+(?:(?:{row_of('the')})\s+)?`?(?P<name>@?[A-Za-z][\w@/.-]*[\w])`?"
+        rf"(?:\s*(?:to|on|at|version|[=<>~^]+)?\s*v?(?P<version>\d+)(?=[.\dx]|\b))?"
+    ),
+    re.I,
+)
+_INSTALLS = (
+    "pip install", "uv add", "uv pip install", "poetry add", "conda install", "npm install", "pnpm add", "yarn add",
+    "bun add", "cargo add", "go get", "gem install", "brew install", "composer require",
+)  # fmt: skip
+
+
+def _of_a_package(text: str) -> list[ToldFailure]:
+    """The calls that install a package of which a text tells: "pinning numpy 1.x, abandoned because …"."""
+    clauses = list(clauses_of(text))
+    for at, clause in enumerate(clauses):
+        found = None if goes_well(clause) or ACTS.search(clause) else _PACKAGE.search(clause)
+        if found is None or ENDS.search(found["name"]) or found["name"].endswith("s"):
+            continue
+        told = _with_way_out(clauses, at, ToldCall(command=_INSTALLS[0]), text)
+        version = (f"{VERSION}{found['name']} {found['version']}",) if found["version"] else ()
+        limits = (f"{OBJECT}{found['name']}", *version)
+        here, there = set(clause.lower().split()), set(told.way_out.lower().split())
+        by = [each for each in _INSTALLS if each.split()[0] in here]
+        by = by or [each for each in _INSTALLS if each.split()[0] not in there]
+        return [replace(told, command=each, words=(), path="", limits=limits) for each in by]
+    return []
 
 
 def read_told(text: str, signature: str = "") -> ToldFailure | None:
