@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
+    from ireneo.engine.encode import Context
     from ireneo.engine.lessons import InstructionPage, Lesson
 
 GENERAL = "*"
@@ -28,6 +29,7 @@ __all__ = [
     "project_named",
     "runs_among",
     "said_once",
+    "shaped_as",
     "unframed",
 ]
 
@@ -81,3 +83,20 @@ def instructions(
     from ireneo.engine import lessons as page
 
     return page.instructions(lessons, said=said, offered=offered, since=since, project=project)
+
+
+def shaped_as(given: object, cut: Context) -> object:
+    """Put the messages into the shape of the input: a list, or an object with everything that was beside them."""
+    from ireneo.formats.chat.traits import TRAITS
+
+    taken = {key for each in TRAITS.values() for key in (each.listed, *each.prompts)}
+    if not isinstance(given, dict) or not taken.intersection(given):
+        # A list, or one message by itself.
+        if cut.system is None:
+            return cut.messages
+        given = {}
+    traits = TRAITS[cut.format]
+    prompt = next(iter(traits.prompts), "system")
+    beside = {key: value for key, value in given.items() if key not in taken}
+    system = {"parts": [{"text": cut.system}]} if traits.in_parts else cut.system
+    return {**beside, **({} if cut.system is None else {prompt: system}), traits.listed: cut.messages}

@@ -328,7 +328,8 @@ def test_objects_that_came_in_are_given_by_another_process_as_well(tmp_path: Pat
 def test_objects_of_a_library_that_is_gone_are_asked_for_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     from ireneo.formats.chat import reading as replies
 
-    monkeypatch.setitem(replies._LOADERS, "langchain", "langchain_that_is_gone.messages messages_from_dict")
+    gone = replies.TRAITS["langchain"]._replace(loader="langchain_that_is_gone.messages messages_from_dict")
+    monkeypatch.setattr(replies, "TRAITS", {**replies.TRAITS, "langchain": gone})
     with pytest.raises(BadInput, match=r"came in as objects of langchain_that_is_gone.*or name another format: to="):
         ireneo.compact([HumanMessage("Go.")], 1_000)
     assert ireneo.compact([HumanMessage("Go.")], 1_000, to="openai").messages == [{"role": "user", "content": "Go."}]

@@ -57,6 +57,7 @@ from ireneo.faces.cli.output import (
     waiting,
     write_json,
 )
+from ireneo.plumbing import shaped_as
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -209,7 +210,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
             cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
         raise UnreadableLog(f"{label}: {fault}.") from fault
-    write_json(_shaped(messages, cut))
+    write_json(shaped_as(messages, cut))
 
 
 def _is_log(data: bytes, label: str) -> bool:
@@ -217,25 +218,6 @@ def _is_log(data: bytes, label: str) -> bool:
         ireneo.recognise(data, label)
         return True
     return False
-
-
-def _shaped(given: object, cut: ireneo.Context) -> object:
-    """Put the messages into the shape of the input: a list, or an object with everything that was beside them."""
-    taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
-    if not isinstance(given, dict) or not taken.intersection(given):
-        # A list, or one message by itself.
-        if cut.system is None:
-            return cut.messages
-        given = {}
-    listed, prompt = _KEYS.get(cut.format, _PLAIN)
-    beside = {key: value for key, value in given.items() if key not in taken}
-    system = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
-    return {**beside, **({} if cut.system is None else {prompt: system}), listed: cut.messages}
-
-
-_PLAIN = ("messages", "system")
-_KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "systemInstruction")}
-"""The keys of the list and of the prompt, by format."""
 
 
 _NO_LIMIT = 1_000_000_000

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnknownFormat, UnreadableLog
+from ireneo.formats.chat.traits import TRAITS
 from ireneo.formats.values import detached, kind, record, text_block, text_or
 from ireneo.log.message import (
     BLOCK_TAGS,
@@ -711,16 +712,6 @@ DEFAULT_FORMAT: Final = OPENAI
 """The format of plain messages where nothing else decides: it has the fewest rules."""
 
 
-_HOMES: Final = {
-    ANTHROPIC: "anthropic.AnthropicMessages",
-    GEMINI: "gemini.GeminiContents",
-    LANGCHAIN: "langchain.LangChainMessages",
-    OPENAI: "openai.OpenAIChat",
-    PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
-    RESPONSES: "responses.OpenAIResponses",
-}
-
-
 @cache
 def _loaded(home: str) -> ChatFormat:
     module, _, of = home.partition(".")
@@ -731,16 +722,16 @@ class _ChatFormats(Mapping[str, ChatFormat]):
     """The formats by name, each loaded when it is first asked for."""
 
     def __getitem__(self, name: str) -> ChatFormat:
-        return _loaded(_HOMES[name])
+        return _loaded(TRAITS[name].home)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_HOMES)
+        return iter(TRAITS)
 
     def __len__(self) -> int:
-        return len(_HOMES)
+        return len(TRAITS)
 
     def __contains__(self, name: object) -> bool:
-        return name in _HOMES
+        return name in TRAITS
 
 
 CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()

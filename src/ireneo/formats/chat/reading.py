@@ -31,6 +31,7 @@ from ireneo.formats.chat.format import (
     Payload,
     chat_format,
 )
+from ireneo.formats.chat.traits import TRAITS
 from ireneo.formats.values import (
     CLIENTS,
     TIME_KEYS,
@@ -175,8 +176,6 @@ def _kinds(message: dict[str, object]) -> list[str]:
 
 # The times of messages, as callers note them.
 
-KEEPS_TIMES = frozenset({"langchain", "pydantic-ai"})
-"""The formats whose own messages have a field for a time."""
 _INSIDE = ("additional_kwargs", "response_metadata", "metadata")
 """Where frameworks keep additional fields."""
 
@@ -277,7 +276,7 @@ def made_into_objects(messages: list[dict[str, object]], name: str) -> list[obje
 
     Raises BadInput where the library is not installed, or rejects them.
     """
-    library, _, loader = _LOADERS[name].partition(" ")
+    library, _, loader = TRAITS[name].loader.partition(" ")
     try:
         module = import_module(library)
         load = getattr(module, loader)
@@ -293,14 +292,6 @@ def made_into_objects(messages: list[dict[str, object]], name: str) -> list[obje
         ) from fault
     except (TypeError, ValueError) as fault:
         raise BadInput(f"{library} can't load the messages as its objects ({fault}).") from fault
-
-
-_LOADERS = {
-    LANGCHAIN: "langchain_core.messages messages_from_dict",
-    PYDANTIC_AI: "pydantic_ai.messages ModelMessagesTypeAdapter",
-    GEMINI: "google.genai.types Content",
-}
-"""The module and the name in it that load a format's messages as objects."""
 
 
 def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
@@ -419,11 +410,13 @@ def _called(item: object) -> str:
     return kind(item)
 
 
-_SHARING = (OPENAI, ANTHROPIC, RESPONSES)
-"""The formats that share plain messages of a role and a text."""
-_LISTS = {"messages": None, "contents": GEMINI, "input": RESPONSES}
-"""The keys of the messages in providers' requests, each with its format."""
-_PROMPTS = {"system": ANTHROPIC, "instructions": RESPONSES, "systemInstruction": GEMINI, "system_instruction": GEMINI}
+_SHARED_LIST = "messages"
+_LISTS: Final[Mapping[str, str | None]] = {
+    _SHARED_LIST: None,
+    **{traits.listed: name for name, traits in TRAITS.items() if traits.listed != _SHARED_LIST},
+}
+"""The keys of the messages in providers' requests, each with its format where that has it alone."""
+_PROMPTS = {key: name for name, traits in TRAITS.items() for key in traits.prompts}
 _PLACE = lazy_re(r"^message (\d+)")
 
 
@@ -583,9 +576,12 @@ def _with_formats(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _I
 
 def _plain_format(value: object, current: str) -> str:
     """Return the format of a plain message, if the messages around it are in the format `current`."""
+    traits = TRAITS.get(current)
+    if traits is None or traits.framework:
+        return OPENAI
     if isinstance(value, str):
-        return current if current in (*_SHARING, GEMINI) else OPENAI
-    if not isinstance(value, dict) or current not in _SHARING:
+        return current
+    if not isinstance(value, dict) or traits.in_parts:
         return OPENAI
     # Anthropic has neither.
     foreign = value.get("content") is None or value.get("role") == "developer"
@@ -615,11 +611,12 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
 
 def _worded(value: object, name: str) -> object:
     """Make a message of a user's string, and remove the time that a caller added to a message."""
-    if isinstance(value, dict) and name not in KEEPS_TIMES:
+    traits = TRAITS[name]
+    if isinstance(value, dict) and not traits.framework:
         return without_times(value)
     if not isinstance(value, str):
         return value
-    return {"role": "user", "parts": [{"text": value}]} if name == GEMINI else {"role": "user", "content": value}
+    return {"role": "user", "parts": [{"text": value}]} if traits.in_parts else {"role": "user", "content": value}
 
 
 def without_thoughts(native: Native | None) -> Native | None:
