@@ -1,4 +1,4 @@
-"""What is not installed where a project is worked on, and which of its tests take too long, are facts of it."""
+"""What is not installed where a project is worked on, which tests take too long, what a commit runs: facts of it."""
 
 from __future__ import annotations
 
@@ -55,3 +55,25 @@ def test_tests_that_run_into_the_time_limit_are_told_with_their_file() -> None:
     said = "`pytest` on `tests/test_rows.py` ends with “Command timed out after 60 seconds”"
     assert seen[0].text == f"{said}: run single tests there."
     assert not facts("slow", run("pytest tests/test_rows.py", "12 passed"))
+
+
+HOOK = "$ runner check src\n12 rows\n$ typer --strict\nrows.ts: wrong type"
+
+
+def test_what_a_commit_runs_is_told_where_it_refused_one() -> None:
+    refused = run(
+        "git add . && git commit -m a", f"Exit code 1\n{HOOK}\nhusky - pre-commit script failed (code 2)", failed=True
+    )
+    seen = facts("hook", refused)
+    assert seen[0].text == (
+        "A commit here runs `runner check src` and `typer --strict`, and fails where one of them does: run them before."
+    )
+    assert worth_telling(seen)
+    assert not worth_telling(seen[:1])
+    staged = (
+        "Exit code 1\n[STARTED] Running tasks for staged files...\n[STARTED] rows --fix\n[FAILED] rows --fix [FAILED]"
+    )
+    (one, _) = facts("hook", run("git commit -m a", staged, failed=True))
+    assert one.text == "A commit here runs `rows --fix`, and fails where it does: run it before."
+    assert not facts("hook", run("git commit -m a", f"{HOOK}\n[main 1a2b3c] a"))
+    assert not facts("hook", run("git commit -m a", "Exit code 1\nnothing to commit", failed=True))

@@ -164,3 +164,14 @@ def test_what_was_pasted_along_with_a_program_is_no_reason_to_start_it_otherwise
 def test_the_code_of_a_rule_alone_tells_nobody_what_to_write() -> None:
     coded = run("ruff check rows.py", "Exit code 1\nrows.py:7:1: UP035\nFound 1 error.", failed=True)
     assert only("<breaks>", coded) == []
+
+
+def test_what_mends_a_check_is_its_way_out() -> None:
+    late = 'Exit code 1\nerror: script "lint" exited with code 1'
+    drafts = (
+        run("bun run lint", late, failed=True),
+        run("bun run lint:fix", "Fixed 2 files."),
+        run("bun run lint", "ok"),
+    )
+    (seen,) = only("first:bun run lint:fix", *drafts)
+    assert seen.text == "When `bun run lint` fails, run `bun run lint:fix` first."

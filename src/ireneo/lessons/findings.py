@@ -159,7 +159,7 @@ _LONGEST_WAY = 60
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    about = (_commands, _missing, _unknown, _slow) if material.project else ()
+    about = (_commands, _missing, _unknown, _slow, _hooks) if material.project else ()
     own = [each for read in about for each in read(material, run)]
     return [*own, *_not_enough(material, run), *_rules_broken(material, run)]
 
@@ -225,6 +225,35 @@ def _values(each: TriedCall) -> frozenset[str]:
     given = each.step.call.arguments
     values = given.values() if isinstance(given, Mapping) else ()
     return frozenset(value for value in values if isinstance(value, str))
+
+
+_HOOK_FAILED = lazy_re(r"husky - [\w-]+ (?:script|hook) (?:failed|exited)|^- hook id: |^✖ .{1,80}:$|\[FAILED\] ", re.M)
+_HOOK_RUNS = lazy_re(
+    r"^(?:\$ (?P<echoed>[a-z][^\n]{1,60})|- hook id: (?P<named>[\w-]{2,40})"
+    r"|\[STARTED\] (?P<staged>[a-z][\w./-]*(?: [\w./:=-]{1,30}){0,4}))$",
+    re.M,
+)
+_MOST_CHECKS = 4
+
+
+def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The checks that a commit runs by itself, and that refused one."""
+    commits = [each for each in run if "git commit" in each.step.command and _HOOK_RUNS.search(each.step.output)]
+    refused = [each for each in commits if not each.worked and _HOOK_FAILED.search(each.step.output)]
+    if not refused:
+        return
+    shown = max(commits, key=lambda each: (len(_checks_of(each)), each in refused))
+    checks = [f"`{each}`" for each in _checks_of(shown)[:_MOST_CHECKS]]
+    said = f"{', '.join(checks[:-1])} and {checks[-1]}, and fails where one of them does: run them before."
+    said = said if len(checks) > 1 else f"{checks[0]}, and fails where it does: run it before."
+    seen = [*(each for each in refused if each is not shown), shown]
+    text = f"A commit here runs {said}"
+    yield _fact(material, "<hook> git commit", seen, len(seen), text, ("what a commit runs", "checks"))
+
+
+def _checks_of(commit: TriedCall) -> list[str]:
+    found = (next(filter(None, each.groups())) for each in _HOOK_RUNS.finditer(commit.step.output))
+    return list(dict.fromkeys(found))
 
 
 _A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")

@@ -147,4 +147,9 @@ def plain_name(said: str) -> str:
 def fails_with(failed: TriedCall, fault: str) -> str:
     """The words for a call that fails with an error."""
     of = " of a file that was not read before" if failed.unread else ""
-    return f"`{failed.shown}`{of} {_PLAIN.get(fault) or f'fails with “{fault}”'}"
+    bare = _SAYS_NOTHING.search(fault) is not None
+    return f"`{failed.shown}`{of} {_PLAIN.get(fault) or ('fails' if bare else f'fails with “{fault}”')}"
+
+
+_SAYS_NOTHING = lazy_re(r"(?i)\bexit(?:ed|s)? (?:with )?(?:an? )?(?:code|status|error)\b|^found (?:…|\d+) errors?\b")
+"""An error that only says that there is one."""

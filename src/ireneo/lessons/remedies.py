@@ -38,6 +38,7 @@ _SHELL_WORDS = frozenset(
 _PROGRAM_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
 _LOOKS = lazy_re(
     r"(?:^|[\s:/_-])(?:vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
+    r"(?![:_-]fix\b)"
 )
 """Commands that change nothing that another one depends on."""
 _FINDING = lazy_re(r"\([a-z]+\)$")
