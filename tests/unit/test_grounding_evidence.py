@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.grounding.claims import ClaimKind, TextClaim
-from ireneo.grounding.evidence import SourceIndex
+from ireneo.grounding.evidence import SourceIndex, check_text
 
 SOURCES = (
     "edit pkg/context/strategy.go\nstrategy.go:88: appendAssign",
@@ -230,3 +230,19 @@ def test_the_numbers_of_shown_lines_are_evidence_for_lines_alone() -> None:
 def test_a_day_of_the_week_is_found_however_it_is_written(told: str, source: str) -> None:
     assert SourceIndex([source]).supports(TextClaim("date", told))
     assert not SourceIndex(["on Mondays"]).supports(TextClaim("date", told))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stands"),
+    [
+        ("`sed -i '<from>,<to>d'`", True),
+        ("`sed -i '<n>a\\…'`", True),
+        ("“Applied edit to <file>”", True),
+        ("`sed -n '<from>,<to>p'`", False),
+        ("`rm -rf <folder>`", False),
+        ("“The edit of <file> was refused”", False),
+    ],
+)
+def test_what_varies_may_stand_in_angle_brackets_and_all_else_as_it_was(claimed: str, stands: bool) -> None:
+    done = ["sed -i '225,312d' reports.py", "sed -i '228a\\  pass' reports.py", "Applied edit to reports.py."]
+    assert (check_text(claimed, SourceIndex(done)) == []) is stands

@@ -207,6 +207,7 @@ def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
         ("Three fifty-one eight yesterday, my best!", about("Vera ran it in 3:51:08 on 8 March 2026.")),
         ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,72 m groß.")),
         ("Zum Siebzigsten meiner Tante backe ich.", about("Veras Tante wird 70 Jahre alt.")),
+        ("She's got swim at 330 thursdays.", about("Vera's child swims at 3:30 on Thursdays.")),
         ("Seit dreißig Jahren segle ich.", about("Vera segelt seit 1996.", since="1996")),
     ],
 )
@@ -301,6 +302,13 @@ def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None
         about("Vera's work is in Kiel.", 2, subject="Vera", attribute="workplace", value="Kiel"),
         about("Vera is a keeper.", 2, subject="Vera", attribute="position", value="keeper"),
     )
+    # In whatever order they are told.
+    turned, _ = judged(
+        said,
+        about("Vera's work is in Kiel.", 2, subject="Vera", attribute="workplace", value="Kiel"),
+        about("Vera works for Holm's.", subject="Vera", attribute="employer", value="Holm's"),
+    )
+    assert {each.attribute: each.value for each in turned} == {"employer": "Holm's", "workplace": "Kiel"}
     assert why == ""
     assert {each.attribute: each.value for each in held} == {
         "job": "roofer",

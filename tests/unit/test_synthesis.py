@@ -250,6 +250,14 @@ KEPT: dict[str, tuple[dict[str, object], str]] = {
         lesson(FAILS, kind="trap", why="a crashed booking leaves the lock behind"),
         f"{FAILS} “a crashed booking leaves the lock behind” (the agent)",
     ),
+    "with what varies in a call and in an output": (
+        lesson("Before `sed -i '<from>,<to>d'` print the lines: it says “cut <number> lines”.", kind="practice"),
+        "Before `sed -i '<from>,<to>d'` print the lines: it says “cut <number> lines”.",
+    ),
+    "with a line of code that nobody can run": (
+        lesson("Each file beside `tug.go` begins with `package harbour`."),
+        "Each file beside `tug.go` begins with `package harbour`.",
+    ),
     "without a reason that nobody gave": (lesson(BERTHS, why="since the harbour master likes it so"), BERTHS),
 }
 
@@ -267,6 +275,8 @@ def test_an_honest_lesson_is_kept(name: str) -> None:
             *ran(8, "cat CHARTS.md", "You must run make charts first, always."),
             *ran(9, "make charts", "charts made"),
             *ran(10, "make berths", "found no chart before; 7 berths booked"),
+            *ran(11, "sed -i '225,312d' tug.go", "cut 88 lines"),
+            *ran(12, "cat tug.go", "package harbour\n\nfunc Tow() {}"),
             said("assistant", "I see that a crashed booking leaves the lock behind."),
         )
         (learned,) = await house.learn()

@@ -47,6 +47,8 @@ LONGEST_SAID, LONGEST_ANSWER = 1_600, 240
 """Characters shown of a user's message, and of an assistant's."""
 MOST_KNOWN = 400
 """The newest memories, by which names and changes are recognised."""
+CALLED = "called"
+"""The attribute for what the assistant calls the user."""
 REDACTED = "[REDACTED "
 """The beginning of a redaction mark."""
 _SHOWN = 80
@@ -114,6 +116,7 @@ def _prompt(
 def _checked_facts(reply: FactsReply, check: _Check) -> FactsRead:
     facts: list[ReadFact] = []
     refused: list[str] = []
+    check.expect(reply.facts)
     for each in reply.facts:
         try:
             facts += check.read(each)
@@ -137,7 +140,10 @@ def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Coun
 
 
 def _as_shown(record: Record) -> str:
-    since = f" (since {record.at.date().isoformat()})" if record.when else ""
+    days = [f"since {record.at.date().isoformat()}"] * bool(record.when)
+    # What another value takes the place of on a later day, and a plan, hold until then.
+    days += [f"until {record.valid_to.date().isoformat()}"] if record.valid_to else []
+    since = f" ({', '.join(days)})" if days else ""
     if record.subject and record.attribute and record.value:
         slot = f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
         # "two" and "the user" say too little of which chickens, or of whether it is so still.
@@ -172,11 +178,17 @@ class _Check:
         self._said = said
         self._all = [*before, *said]
         self._as_shown: list[FactSaid] = []
+        self._named: set[tuple[str, str]] = set()
+        """The subjects and attributes of the whole reply."""
         self._slots: dict[tuple[str, str], str] = {}
         """The attributes of the facts so far, by subject and the name that the model gave them."""
         self._known = {str(number): each for number, each in enumerate(known, start=1)}
-        self._shown = [f"{each.speaker}: {each.text}" for each in self._all]
-        self._given = [*self._shown, *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known)]
+        shown = (f"{each.speaker}: {each.text}" for each in self._all)
+        self._given = [*shown, *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known)]
+
+    def expect(self, facts: Iterable[FactSaid]) -> None:
+        """Learn which properties a reply is about, before its facts are read one by one."""
+        self._named |= {(_bare(each.subject), " ".join(each.attribute.casefold().split())) for each in facts}
 
     def read(self, fact: FactSaid) -> list[ReadFact]:
         """The facts that a reply stands for; raises BadInput with the reason for rejecting it."""
@@ -190,7 +202,7 @@ class _Check:
         # A period a few years away counts only by its stated year, or any year near the message would pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
-        fact = self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
+        fact = self._check_words(fact, said, days, [each for each in (since, until) if each])
         named = " ".join(fact.attribute.casefold().split())
         fact = replace(fact, attribute=self._attribute(fact, replaced))
         self._slots.setdefault((_bare(fact.subject), named), fact.attribute)
@@ -221,11 +233,13 @@ class _Check:
         code = attribute_of(name)
         if _bare(name) == _bare(code) or holding_of(code) != "one":
             return code
+        if code == CALLED:
+            return name  # By what others call the user the assistant does not.
         if (said := self._slots.get((subject, name))) is not None:
             return said
         known = [each for each in self._known.values() if _bare(each.subject) == subject]
         beside = any(each.attribute == code for each in known if each not in replaced)
-        beside |= any(other == subject and slot == code for (other, _), slot in self._slots.items())
+        beside |= any(of == subject and attribute_of(other) == code for of, other in self._named - {(subject, name)})
         own = any(each.attribute == name for each in known)
         return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
 
@@ -283,7 +297,6 @@ class _Check:
         self,
         fact: FactSaid,
         said: Utterance,
-        replaced: Sequence[Record],
         days: Sequence[datetime],
         windows: Sequence[Window],
     ) -> FactSaid:
@@ -292,8 +305,9 @@ class _Check:
         if not text or error_text(text) or instruction_like(text):
             raise BadInput("It is no statement.")
         when = [worded(each.date()) for each in (*(each.since for each in windows if each.since), *days)]
-        words = _words(" ".join([*self._shown, *when, *(f"{each.value} {each.text}" for each in replaced)]))
-        figures = said_figures(self._near(said))
+        words = _words(" ".join([*self._given, *when]))
+        near = self._near(said)
+        figures = said_figures(near) | {each for each in units(near) if each.isdecimal()}
         both = f"{text} {said.text}"
         is_german = writes_nouns_large(both) or language_of_sentence(both) == "de"
 
@@ -313,7 +327,7 @@ class _Check:
         if is_german and (name := _strange_name(f"{text}\n{fact.value}", _words(" ".join([*self._given, *when])))):
             raise BadInput(f"“{name}” stands nowhere in what was said.")
         is_counted = figures & {*_digits(fact.value), *said_figures(fact.value)}
-        stems = {*terms(" ".join(self._shown))}
+        stems = {*terms(" ".join(self._given))}
         if not wanted or is_counted or any(_is_said(each, words) for each in wanted) or stems & {*terms(fact.value)}:
             return fact
         told = [each for each in _words(text) if each not in _words(fact.subject)]

@@ -341,6 +341,11 @@ _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 _SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
 _QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
 _CODE = lazy_re(r"`([^`\n]{1,300})`")
+_CODE_HEADS = frozenset(
+    "class const def export from func function implements import interface let namespace package private public return "
+    "static struct type using var".split()
+)
+"""Words by which a line of code is none of a shell."""
 _PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
 _PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
 _PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
@@ -544,7 +549,9 @@ def named_in(text: str) -> list[TextClaim]:
 def _orders_fault(text: str, evidence: RunEvidence) -> str:
     """The complaint if `text` repeats an instruction of an output that nobody followed and the user did not give."""
     for claim in claims(text):
-        if claim.kind == "command" and _PROGRAM.match(claim.text) and not evidence.done.supports(claim):
+        head = claim.text.partition(" ")[0]
+        is_call = claim.kind == "command" and _PROGRAM.match(claim.text) and head not in _CODE_HEADS
+        if is_call and not evidence.done.supports(claim):
             return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
     # The words of an error that was met, and a command that was run, are experience wherever else they stand.
     bare = _QUOTED.sub(lambda found: " … " if evidence.errors.holds(found[0]) else found[0], text)

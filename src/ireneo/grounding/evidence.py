@@ -88,6 +88,9 @@ _CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
 """What distinguishes code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
+_VARYING = lazy_re(r"<[a-zA-Z][\w -]{0,40}>|\.{3}|…")
+MOST_VARYING = 4
+"""Parts of a text around what varies in it, at most."""
 _MOVES = lazy_re(r"\b(?:mv|cp) [^\n;&|]{1,1000}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
@@ -313,7 +316,7 @@ class SourceIndex:
 
     def _has_command(self, command: str) -> bool:
         wanted = unmarked(re.sub(r"^[$>%] ", "", command))
-        if not wanted or self._has_quotation(wanted):
+        if not wanted or self._has_quotation(wanted) or self._has_shape(wanted):
             return True
         if _CODE.search(wanted) and not _PLACEHOLDER.search(wanted):
             # Code may be shortened and reordered, but not use other names.
@@ -336,9 +339,24 @@ class SourceIndex:
         if not pieces:
             return self._stands(text.strip(), _anywhere) or not _WORD.search(text)
         open_at_start, open_at_end = bool(_ELISION.match(text)), text.endswith("...")
-        return any(
-            _has_pieces(pieces, source, open_at_start, open_at_end) for source in self._spoken if pieces[0] in source
-        ) or ("..." in text and self._stands(text.strip(), _is_word))
+        return (
+            any(
+                _has_pieces(pieces, source, open_at_start, open_at_end)
+                for source in self._spoken
+                if pieces[0] in source
+            )
+            or ("..." in text and self._stands(text.strip(), _is_word))
+            or self._has_shape(text)
+        )
+
+    def _has_shape(self, text: str) -> bool:
+        """Whether a text stands in a source with words in place of what varies in it: `sed -i '<from>,<to>d'`."""
+        fixed = [" ".join(each.split()) for each in _VARYING.split(text)]
+        if not 1 < len(fixed) <= MOST_VARYING or not any(_WORD.search(each) for each in fixed):
+            return False
+        # Each gap holds something, and little, so that this takes no longer than a search for each part.
+        shape = rf"[^\n]{{1,{_GAP}}}?".join(re.escape(each).replace(r"\ ", r"\s+") for each in fixed)
+        return any(re.search(shape, source) for source in self._texts)
 
     def holds(self, text: str) -> bool:
         """Whether the words of `text` occur in the sources in sequence, ignoring case."""
