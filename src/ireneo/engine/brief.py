@@ -52,7 +52,7 @@ from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, State, day, is_kept, one_line, slot, supporting
+from ireneo.memories.record import Kind, MemoryId, Record, day, is_kept, one_line, slot, supporting
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.serving import (
     COMMON,
@@ -110,7 +110,7 @@ def opening_lessons(
     for record in applying:
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         share = share_of(seen)
-        if record.kind != "failure" and share < LEAST_SHARE and not is_kept(record):
+        if not KINDS[record.kind].costs_each_time and share < LEAST_SHARE and not is_kept(record):
             continue
         own = [each for each in seen if each.cue == record.cue]
         concerns = 1.0 if goal is None or record.id in always else _concern(goal, record, own)
@@ -119,8 +119,8 @@ def opening_lessons(
         if goal is not None and concerns < RELATED and not shares:
             continue
         cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
-        if record.kind != "failure":
-            # A failure has cost each time it was observed; anything else only as often as it held.
+        if not KINDS[record.kind].costs_each_time:
+            # Such a thing cost something only as often as it held.
             cost *= share
         if is_ruling(record.cue):
             cost += A_RULING
@@ -317,12 +317,8 @@ def actions(about_to: str) -> set[str]:
     return {text, action_signature(SHELL, text), *named}
 
 
-MOST: Mapping[Kind, int] = {"semantic": 8, "procedural": 4, "episodic": 4, "failure": 4}
-"""Memories of each kind shown for a goal."""
 MOST_MESSAGES = 5
 MOST_STANDING = 4
-SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
-"""The states in which memories of a kind are shown, if not only active."""
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 ALL_BUT = 0.8
@@ -463,7 +459,9 @@ class BriefSearch:
         known = {each.record.id for each in served}
         served += self._answers(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
-        best = [one for kind in kinds for one in [each for each in served if each.record.kind == kind][: MOST[kind]]]
+        best = [
+            one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
+        ]
         why = {each.record.id: Served(score=each.score, why=each.why) for each in best}
         kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
         said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
@@ -627,7 +625,7 @@ class BriefSearch:
         index = MemoryIndex(asked, self.now, self.scope)
         for hit, nearness in self._hits(index, question, near, looked_at=LOOKED_AT_FOR_SOME):
             record = hit.record
-            if record is not None and record.state in SHOWN.get(record.kind, ("active",)):
+            if record is not None and record.state in KINDS[record.kind].shown:
                 yield record, nearness
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
@@ -653,7 +651,7 @@ class BriefSearch:
 
     def _routine(self, record: Record) -> frozenset[str]:
         """The words that say nothing of what a run in a project was about: that it committed, or ran tests."""
-        return routine_words() if self._limits.project and record.kind in ("episodic", "failure") else frozenset()
+        return routine_words() if self._limits.project and not KINDS[record.kind].lasts else frozenset()
 
     def _common(self, purpose: Purpose) -> frozenset[str]:
         """The words of a goal that so many memories have that they tell nothing."""
@@ -674,7 +672,7 @@ def _rules(record: Record) -> bool:
     told = any(each.messages for each in record.evidence)
     if record.attribute in MANNER and (not told or says_how_to_answer(record.value)):
         return True
-    return not record.cue and record.kind in ("semantic", "procedural") and is_standing(record.text)
+    return not record.cue and KINDS[record.kind].lasts and is_standing(record.text)
 
 
 def _share(words: frozenset[str], other: str | frozenset[str]) -> float:

@@ -349,8 +349,7 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         draft,
         kind=record.kind,
         text=record.text,
-        # Events in the same words differ by their time.
-        at=record.at if record.kind == "episodic" else max(draft.at, min(record.at + _AFTER, draft.told or draft.at)),
+        at=KINDS[record.kind].told_at(record, max(draft.at, min(record.at + _AFTER, draft.told or draft.at))),
         against=True,
         adds=False,
         until=None,
@@ -403,7 +402,7 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
             draft,
             kind=told.kind,
             text=each.text,
-            at=told.at if told.kind == "episodic" else draft.at,
+            at=KINDS[told.kind].told_at(told, draft.at),
             subject=told.subject,
             attribute=told.attribute,
             value=each.value,
@@ -437,7 +436,7 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
         draft,
         kind=record.kind,
         text=text,
-        at=record.at if record.kind == "episodic" else draft.at,
+        at=KINDS[record.kind].told_at(record, draft.at),
         subject=record.subject,
         # Without a value of its own it would be the memory that has ended.
         attribute=record.attribute if value else "",

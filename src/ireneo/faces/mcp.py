@@ -23,7 +23,7 @@ from ireneo.faces.cli.lessons import read_arguments
 from ireneo.faces.cli.output import cut
 from ireneo.faces.cli.work import note_lines
 from ireneo.plumbing import neutralised, project_here
-from ireneo.types import MemoryDetails, Remembered
+from ireneo.types import Kind, MemoryDetails, Remembered
 
 if TYPE_CHECKING:
     from ireneo.types import Pad, RecallHit, Record, StoryThread
@@ -147,11 +147,11 @@ PAGE_CHARACTERS = 12_000
 
 
 AnyKind = Annotated[
-    Literal["episodic", "semantic", "procedural", "failure"] | None,
+    Kind | None,
     Field(description="Only what happened, what is true, how it is done, or what failed."),
 ]
 OfKind = Annotated[
-    Literal["episodic", "semantic", "procedural", "failure"] | None,
+    Kind | None,
     Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),
 ]
 ThreadSort = (

@@ -75,10 +75,8 @@ def _lesson_head(each: BriefLine) -> str:
 
 LEAST_BUDGET = 64
 """Tokens that hold the frame of a brief and one short line."""
-ORDER: tuple[Kind, ...] = ("procedural", "semantic", "episodic", "failure")
-"""How the parts stand: how it is done, what is true, what happened, and last what must not be repeated."""
-WORTH: Mapping[Kind, float] = {"failure": 1.2, "procedural": 1.1, "semantic": 1.0, "episodic": 0.8}
-"""What the best memory of each kind is worth to a turn: an error that is not made again saves most."""
+ORDER: tuple[Kind, ...] = tuple(sorted(KINDS, key=lambda kind: KINDS[kind].place))
+"""How the parts stand."""
 ALWAYS_WORTH, SAID_WORTH = 3.0, 0.9
 """The same of what holds whatever the turn is about, and of the best message."""
 PAD_SHARE = 0.4
@@ -221,7 +219,7 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
             share = each.score / best if best > 0 else 0.0
             text = _within(line_of(each.record, now), most, count)
             line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
-            out.append((line, WORTH[kind] * share / (1 + place)))
+            out.append((line, KINDS[kind].worth * share / (1 + place)))
     return out
 
 

@@ -36,6 +36,7 @@ from ireneo.memories.figures import (
     series,
     units,
 )
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.occupation import other_half
 from ireneo.memories.plans import OFF, called_off, came_true, is_coming, is_plan, without_plans
 from ireneo.memories.record import MemoryDraft, Record, slot
@@ -196,7 +197,7 @@ def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
 
 def _may_end(record: Record) -> bool:
     """Whether a memory can end: facts and procedures, and events that express a lasting state."""
-    return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
+    return KINDS[record.kind].lasts or (record.kind == "episodic" and lasted(record))
 
 
 def _counts_own(text: str) -> bool:

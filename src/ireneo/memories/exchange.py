@@ -256,7 +256,7 @@ def _is_memory(line: bytes) -> bool:
         looks = msgspec.json.decode(line, type=readable(_Looks))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return b'"evidence":[{"at":' in line and b'"kind":"' in line[:2000]
-    return looks.type is None and looks.kind in ("episodic", "semantic", "procedural", "failure")
+    return looks.type is None and looks.kind in get_args(Kind)
 
 
 def write_line(record: Record) -> str:

@@ -21,6 +21,7 @@ from ireneo.memories.cues import cues
 from ireneo.memories.earnest import BULLET, is_earnest
 from ireneo.memories.extract import said_facts, stated_fact
 from ireneo.memories.facts import holding_of
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, slot
 from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import telling, words_of
@@ -292,7 +293,7 @@ class MemoryDetails(TypedDict, total=False):
 
 
 _ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
-    "until": ("semantic", "procedural"),
+    "until": tuple(name for name, kind in KINDS.items() if kind.lasts),
     "signature": ("failure",),
 }
 """Of which kinds alone something is: of others it would be kept and never looked at."""
@@ -381,7 +382,7 @@ def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> 
 def _told_time(text: str, kind: Kind, now: datetime) -> datetime:
     """When something happened, or since when it is so, by the first past time that a text names; else `now`."""
     times = moments(text[:LONGEST], now, language_of_sentence(text), ahead=False)
-    past = [each for each in times if each.at.date() < now.date() and (kind in ("episodic", "failure") or each.since)]
+    past = [each for each in times if each.at.date() < now.date() and (not KINDS[kind].lasts or each.since)]
     return past[0].at if past else now
 
 

@@ -1,4 +1,4 @@
-"""The four kinds of memories, a class for each; no other module branches on the kind."""
+"""The four kinds of memories, a class for each: what they differ in wherever memories of any kind are treated alike."""
 
 from __future__ import annotations
 
@@ -138,6 +138,18 @@ class MemoryKind(ABC):
     """The question that should find it."""
     heading: str
     """What a brief calls these memories."""
+    place: int
+    """Where they stand in a brief: how it is done, what is true, what happened, and last what must not be repeated."""
+    worth: float
+    """What the best of them is worth to a turn: an error that is not made again saves most."""
+    most = 4
+    """How many a brief shows for a goal."""
+    shown: tuple[State, ...] = ("active",)
+    """The states in which a brief shows them."""
+    lasts = False
+    """Whether it states what holds from then on, rather than what happened at a time."""
+    costs_each_time = False
+    """Whether each time that it was seen had its cost, however seldom that was."""
     passing = False
     """Whether what it tells is over once it happened, and need not be kept in use for good."""
 
@@ -160,6 +172,10 @@ class MemoryKind(ABC):
         once. They come back in the order of their ids.
         """
         return settle_values(records)
+
+    def told_at(self, record: Record, at: datetime) -> datetime:
+        """The time of what is said of a memory at a time."""
+        return at
 
     def holds(self, record: Record, moment: datetime) -> bool:
         """Whether a memory is true at a moment, as far as is known now; archived memories are not."""
@@ -188,6 +204,8 @@ class _Episodic(MemoryKind):
     name = "episodic"
     answers = "What happened?"
     heading = "What happened"
+    place = 2
+    worth = 0.8
     passing = True
     one_event = timedelta(days=1)
     """Told in the same words of times no further apart than this, it is one event."""
@@ -207,6 +225,10 @@ class _Episodic(MemoryKind):
         if draft.at == draft.recorded or not times:
             return True
         return any(abs(draft.at - each) <= self.one_event for each in times)
+
+    def told_at(self, record: Record, at: datetime) -> datetime:
+        # Events in the same words differ by their time.
+        return record.at
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
         return [self._settled(each) for each in sorted(records, key=lambda each: each.id)]
@@ -262,6 +284,11 @@ class _Semantic(MemoryKind):
     name = "semantic"
     answers = "What is true?"
     heading = "Facts"
+    place = 1
+    worth = 1.0
+    most = 8
+    shown = ("active", "disputed")
+    lasts = True
 
     def key(self, draft: MemoryDraft) -> str:
         if draft.subject and draft.attribute:
@@ -302,6 +329,9 @@ class _Procedural(MemoryKind):
     name = "procedural"
     answers = "How is it done?"
     heading = "How it is done"
+    place = 0
+    worth = 1.1
+    lasts = True
 
     def key(self, draft: MemoryDraft) -> str:
         if draft.task_type or draft.name:
@@ -341,6 +371,9 @@ class _Failure(MemoryKind):
     name = "failure"
     answers = "What must I not repeat?"
     heading = "What failed"
+    place = 3
+    worth = 1.2
+    costs_each_time = True
     pace = 0.125
     """How fast a failure ages beside an episode."""
 
