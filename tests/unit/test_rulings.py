@@ -188,6 +188,18 @@ def test_a_ruling_is_told_without_the_temper_around_it(words: str) -> None:
     assert texts(said("I have changed the reader."), user(words)) == ["why do you test one station at a time"]
 
 
+def test_the_items_of_a_list_are_rulings_by_themselves() -> None:
+    listed = "- never read the ledger by hand, call rows\n- when you read rows, always use the reader. make that a rule"
+    told = texts(user(listed))
+    assert not [each for each in told if "by hand" in each and "reader" in each]
+    assert any(each.startswith("when you read rows, always use the reader") for each in told)
+
+
+def test_a_rule_that_stands_elsewhere_is_not_told() -> None:
+    seen = ruled(user("Write a rule into AGENTS.md. It should always explain the following:"))
+    assert not any(worth_telling([each]) for each in seen)
+
+
 def test_what_a_user_asks_to_be_enforced_is_told_from_one_run() -> None:
     asked = "Can you add a hook that blocks the agent from ever reading the harbour keys?"
     assert [each.text for each in rulings(a_run(user(asked), WORK)) if worth_telling([each])] == [asked]

@@ -297,6 +297,13 @@ def says_instead(sentence: str) -> bool:
     return _OTHERWISE.search(sentence) is not None
 
 
+def is_of_moment(ruling: str) -> bool:
+    """Whether each sentence of a ruling points at the moment, or at a text that stands elsewhere."""
+    about = ABOUT.match(ruling)
+    told = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
+    return all(_OF_MOMENT.search(each) for each in told or [ruling])
+
+
 def is_of_display(sentence: str) -> bool:
     """Whether a sentence says how a product looks."""
     return _OF_DISPLAY.search(sentence) is not None

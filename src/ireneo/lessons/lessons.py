@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.binding import is_of_display, is_pasted, limits_edit, stands_alone
+from ireneo.lessons.binding import is_of_display, is_of_moment, is_pasted, limits_edit, stands_alone
 from ireneo.lessons.findings import AT_ONCE, BREAKS, OF_FILES, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
@@ -237,6 +237,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     observations = without_copies(agreed(observations))
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
+        if is_of_moment(best.text) and not best.cue.startswith(MODEL):
+            return False
         # Whatever it cost; but one that was said once may concern its task only. A model was asked whether it does.
         of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
         often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)

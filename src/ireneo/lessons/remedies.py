@@ -199,8 +199,9 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
-    # What was pasted along with it is no part of a program's name.
-    if not missing or failed.program not in _ENDS.split(missing[0]) or again is None or not again.shell:
+    if not missing or failed.program not in missing[0] or again is None or not again.shell:
+        return None
+    if _is_misnamed(failed, missing[0]):
         return None
     before, now = _start(failed), _start(again)
     # Where a system program was called by its path, the path may be the cause.
@@ -216,6 +217,12 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
         worked=True,
         trigger=Trigger(command=failed.program, unless=(now, *_wrappers(again))) if apart else None,
     )
+
+
+def _is_misnamed(failed: TriedCall, missing: str) -> bool:
+    """Whether a program was called with what was pasted along with its name."""
+    name = failed.program.split()[0]
+    return name in missing and name not in _ENDS.split(missing)
 
 
 def _start(each: TriedCall) -> str:
@@ -342,7 +349,8 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
     unknown = is_unknown(failed.step.error)
-    if failed.faults[0] == TESTS_FAILED:
+    lost = _CANNOT_START.search(failed.faults[0])
+    if failed.faults[0] == TESTS_FAILED or (lost and _is_misnamed(failed, lost[0])):
         return None
     wanted, words = _given(failed) if missing else frozenset[str](), _given_words(failed)
     for each in run[at + 1 : at + 1 + SOON]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -170,7 +171,8 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
-    if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
+    listed = any(not each.text.endswith(_ENDED) for each in own[:-1])
+    if len(whole) <= WHOLE and not (said.opening or listed) and all_own and MOSTLY * ruled >= len(whole):
         ruling = _without_steps(own, marks, said) or _without_question(own)
         text = " ".join(each.text for each in ruling)
         return [FoundRuling(text=text, tells=_tells(ruling[0], text), why=_why(text, ruling))]
@@ -285,7 +287,9 @@ def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """
     own = [each for each in own_words(said.text) if each.text]
     made = next((at for at, each in enumerate(own) if works and at and _MAKES_RULE.match(each.text)), 0)
-    rule = " ".join(each.text for each in own[max(made - BEFORE, 0) : made + 1])
+    # What has no mark at its end is an item by itself.
+    before = takewhile(lambda each: each.text.endswith(_ENDED), reversed(own[max(made - BEFORE, 0) : made]))
+    rule = " ".join(each.text for each in (*reversed([*before]), *own[made : made + 1]))
     if made and len(rule) <= LONGEST and len(stems_of(rule)) >= FEW:
         return [FoundRuling(text=rule, tells=True, why="", recorded=True)]
     asks = next((at for at, each in enumerate(own) if works and asks_for_rules(each.text)), len(own))
