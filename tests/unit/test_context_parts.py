@@ -70,6 +70,17 @@ def test_of_a_long_output_the_telling_lines_stand_between_its_head_and_tail(toke
     assert abs(int(found[1].replace(",", "")) - (count(OUTPUT) - count(cut))) < 40
 
 
+def test_of_a_long_message_of_a_user_rules_are_shown_rather_than_examples() -> None:
+    rules = ["- short names, not long ones", "- one exit where possible (guards are fine)"]
+    diff = [f"+row_{number} = read({number})" for number in range(90)]
+    example = ["```", *(f"  Line {number}: ✅ Good - the row is read once" for number in range(40)), "```"]
+    asked = "\n".join(["Look at this change.", *diff, "Pay attention to:", *rules, *example, "Say what to mend."])
+    cut = fit(message("user", Text(text=asked)), 160, count).draft.text
+    assert all(rule in cut for rule in rules)
+    assert "✅" not in cut
+    assert "row_40" not in cut
+
+
 def test_what_stands_in_an_excerpt_stands_in_its_text_in_that_order() -> None:
     cut = excerpt(OUTPUT, 200, "m_abcdefg", count)
     assert cut is not None

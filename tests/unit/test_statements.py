@@ -9,7 +9,15 @@ from tests.golden.material import run
 from tests.unit.runs import material
 
 from ireneo.log.calls import without_reminders
-from ireneo.summaries.outputs import errors, measured, report_in, seen_lines, shown_output
+from ireneo.summaries.outputs import (
+    cut_short,
+    errors,
+    found_nothing,
+    measured,
+    report_in,
+    seen_lines,
+    shown_output,
+)
 from ireneo.summaries.statements import LONGEST, LONGEST_DOC, asks, code, code_worth, prose, prose_worth
 from ireneo.summaries.steps import steps
 from ireneo.summaries.tell_code import named
@@ -339,6 +347,28 @@ def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_co
     assert shown_output(long) == "412 rows"
     assert shown_output(long, "The row of `part_7` is the wrong one.") == "a row of part_7 is read […] 412 rows"
     assert shown_output("row " * 400, "The row is wrong.") == "", "its beginning and end say nothing"
+    ended = "\n".join(f"a row of part_{number} is read" for number in range(40))
+    assert shown_output(ended) == "a row of part_38 is read […] a row of part_39 is read"
+    framed = (
+        "Chunk ID: a1b2\nWall time: 0.05 seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\n12 rows"
+    )
+    assert shown_output(framed) == "12 rows"
+
+
+def test_what_a_tool_says_of_a_part_and_of_nothing_is_known() -> None:
+    assert cut_short("a = 1\n[269 lines truncated]") == "269 lines truncated"
+    assert cut_short("a = 1\n[Showing lines 1-1603 of 2377 (50.0KB limit)]") == "Showing lines 1-1603 of 2377"
+    assert cut_short("12 lines of it\nare lost") == ""
+    assert found_nothing("No matches found")
+    assert found_nothing("No files found\n")
+    assert not found_nothing("src/rows.py: No matches found here")
+
+
+def test_a_bold_sentence_is_told() -> None:
+    assert told("**The fields are stored but NOT used.**\n\nThey stand in each table.") == [
+        "The fields are stored but NOT used.",
+        "They stand in each table.",
+    ]
 
 
 def test_what_a_harness_hung_on_is_no_output() -> None:

@@ -40,7 +40,8 @@ def test_code_that_was_read_and_changed_since_is_no_finding() -> None:
 def test_of_a_long_output_the_line_is_told_of_which_the_agent_speaks() -> None:
     output = "\n".join([*(f"part_{number} was left as it is" for number in range(40))])
     spoken = run("./rows.sh --all", output)
-    assert not any("rows.sh" in line and "→" in line for line in told(spoken))
+    ended = "- `./rows.sh --all` → part_38 was left as it is […] part_39 was left as it is"
+    assert ended in told(spoken)
     next_one = run("./other.sh", "done", text="The one that matters is `part_31`.")
     assert "- `./rows.sh --all` → part_31 was left as it is" in told(spoken, next_one)
 
@@ -52,6 +53,19 @@ def test_a_long_command_is_told_by_what_it_is_for_and_the_same_beginning_is_no_r
     shown = [line for line in told(first, second) if "→" in line]
     assert [line.partition(" → ")[0] for line in shown] == ["- Time the import", "- Time it twice"]
     assert [line.rpartition(" → ")[2] for line in shown] == ["read: 12ms; keep: 3ms", "read: 24ms; keep: 6ms"]
+
+
+def test_a_search_in_vain_and_an_output_in_part_are_told() -> None:
+    searched = step("", "Glob", {"pattern": "src/**/rows.py"}, "No files found")
+    assert "- search src/**/rows.py found nothing." in told(searched)
+    part = read("src/rows.py", ROWS + "\n[Showing lines 1-900 of 2377 (50.0KB limit)]")
+    assert "- read src/rows.py was shown in part only: Showing lines 1-900 of 2377." in told(part)
+
+
+def test_a_script_that_writes_and_then_looks_is_no_search() -> None:
+    made = run("cd /tmp/rows\nfor n in 1 2; do\n  echo row >> rows.txt\ndone\nwc -l rows.txt", "2 rows.txt")
+    assert any(line.endswith("→ 2 rows.txt") for line in told(made))
+    assert not any("→" in line for line in told(run("cd /tmp/rows && wc -l rows.txt", "2 rows.txt")))
 
 
 def test_what_a_command_moved_or_removed_is_told_though_it_prints_nothing() -> None:

@@ -139,10 +139,11 @@ TELLING_SHARE = 0.6
 """Share of a shortened output for the most telling lines of its middle."""
 
 
-def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
+def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = False) -> str | None:
     """Cut a text to about `tokens`: head, tail and the most telling lines between; None where it fits.
 
-    Reminders of the harness are dropped first.
+    Reminders of the harness are dropped first. With `asked`, a user wrote it: its sentences count, and no code, data or
+    example within it.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -161,7 +162,8 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
         fence = _open_fence(said[: len(said) - len(tail)])
         ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
         first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
-        if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
+        worth = _asked_worth(lines)[first:last] if asked else [*map(_line_worth, lines[first:last])]
+        if chosen := _telling(lines[first:last], worth, tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
             return _joined(ends, _mark(left, " in all", opener), *told)
@@ -169,9 +171,8 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
     return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 
 
-def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
+def _telling(lines: Sequence[str], worth: Sequence[float], room: int, count: Count) -> list[int]:
     """The indices of the lines worth most for their cost, in order."""
-    worth = [_line_worth(line) for line in lines]
     costs = [count(line) + 2 for line in lines]
     chosen: list[int] = []
     seen: set[str] = set()
@@ -182,6 +183,28 @@ def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
         chosen.append(place)
         seen.add(lines[place].strip())
     return sorted(chosen)
+
+
+def _asked_worth(lines: Sequence[str]) -> list[float]:
+    """The worth of each line of what a user wrote: a few words of a list may be a rule."""
+    out: list[float] = []
+    within = ""
+    for line in lines:
+        fence = _FENCE.match(line)
+        if fence:
+            within = "" if within else fence["mark"]
+        said = _BULLET.sub("", line).strip()
+        # A line of a diff, a field or a path is data, and a heading or a lead says nothing alone.
+        is_said = len(said.split()) >= FEWEST_ASKED and not (within or fence or _DATA.match(line))
+        out.append(max(prose_worth(said), RULE_WORTH) if is_said else 0.0)
+    return out
+
+
+FEWEST_ASKED, RULE_WORTH = 3, 1.0
+_BULLET = lazy_re(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_DATA = lazy_re(
+    r" ?#|\\ No newline|.*:$|[-+][^\s-]|[-+]{3}\s|@@ |diff --|index [0-9a-f]|[\w -]{1,30}:\t|\s*[\w./-]+$|<|\t|\+ "
+)
 
 
 def _line_worth(line: str) -> float:
@@ -239,7 +262,8 @@ def fit(message: Message, tokens: int, count: Count) -> Fitted:
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
     shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
-    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count), parts)
+    asked = message.role == "user" and message.draft.origin == "spoken"
+    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count, asked=asked), parts)
 
 
 def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
@@ -278,20 +302,20 @@ def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Par
 
 
 def _fit_parts(
-    parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count
+    parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count, *, asked: bool = False
 ) -> list[Part | None]:
     """Cut each part to its room; None for parts that fit."""
     return [
-        None if size <= room else _fit_part(part, room, opener, count)
+        None if size <= room else _fit_part(part, room, opener, count, asked=asked)
         for part, size, room in zip(parts, sizes, rooms, strict=True)
     ]
 
 
-def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> Part | None:
+def _fit_part(part: Part, tokens: int, opener: str, count: Count, *, asked: bool = False) -> Part | None:
     """The part in about `tokens`; None where it stays as it is."""
     if isinstance(part, Text):
         name = count(as_read(part)) - count(part.text) if part.author else 0
-        cut = excerpt(part.text, tokens - name, opener, count)
+        cut = excerpt(part.text, tokens - name, opener, count, asked=asked)
         return replace(part, text=cut) if cut else None
     if isinstance(part, Call):
         return _fit_call(part, tokens - CALL_TOKENS, opener, count)

@@ -52,7 +52,12 @@ _TOTAL = lazy_re(
 _DIGIT = lazy_re(r"\d")
 _PROGRESS = lazy_re(r"^(?=[^.\n]{0,200}\.)[.FEsxXpP]+(?:[^\S\n]+\[ {0,2}\d{1,3}%\])?[^\S\n]*$", re.MULTILINE)
 """A line in which a test runner shows a letter or a dot for each test."""
-_HARNESS_SAYS = lazy_re(r"^(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*$", re.MULTILINE)
+_HARNESS_SAYS = lazy_re(
+    r"^(?:(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*"
+    r"|Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code \d+|Original token count: \d+|Output:)$",
+    re.MULTILINE,
+)
+"""What the agent's program added to an output, and the frame in which it put it."""
 
 
 def errors(output: str, limit: int = 320) -> str:
@@ -111,6 +116,8 @@ def report_in(output: str, *, asked: bool) -> str:
 
 
 SHOWN_FIGURES = 240
+ENDS = 2_000
+"""Characters at either end of an output where a tool says that the rest is left out."""
 FEWEST_FIGURES, MOST_FIGURES = 2, 5
 """An output that has so many figures with a unit and a label measures something; so many of the largest are shown."""
 UNITS: tuple[Mapping[str, float], ...] = (
@@ -130,7 +137,7 @@ _BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
 def shown_output(output: str, following: str = "") -> str:
     """An output on one line: whole where short, else lines with totals or that `following` mentions.
 
-    Empty where a long one has neither: its beginning and end say nothing.
+    Of a long one that has neither the last lines.
     """
     output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
     said = " ".join(output.split())
@@ -141,15 +148,36 @@ def shown_output(output: str, following: str = "") -> str:
     named = {line: len(spoken.intersection([*artifacts(line), *_FIGURE.findall(line)])) for line in lines if spoken}
     best = sorted((line for line in named if named[line]), key=lambda line: -named[line])[:MOST_LINES]
     totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
-    return clip(" […] ".join(line for line in lines if line in best or line in totals), SHOWN_OUTPUT)
+    # Where nothing counts, the last lines say how it ended.
+    shown = [line for line in lines if line in best or line in totals] or list(lines)[-MOST_LINES:]
+    return clip(" […] ".join(shown), SHOWN_OUTPUT)
 
 
 def measured(output: str) -> str:
     """The figures of a run that measured several things, the largest of them, and whether it had nothing to do."""
-    lines = dict.fromkeys(" ".join(line.split()) for line in _COLOURED.sub("", output).splitlines())
+    said = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
+    lines = dict.fromkeys(" ".join(line.split()) for line in said.splitlines())
     figures = _measured([line for line in lines if 0 < len(line) <= LONGEST_LINE])
     idle = [line for line in lines if figures and _DID_NOTHING.match(line)][:1]
     return clip("; ".join(_BRACKETED.sub("", line) for line in lines if line in figures or line in idle), SHOWN_FIGURES)
+
+
+_CUT_SHORT = lazy_re(
+    r"\d[\d,]* (?:more )?(?:lines|characters|chars|bytes|tokens) (?:were )?(?:truncated|omitted)"
+    r"|[Ss]howing lines \d+ ?[-–] ?\d+ of \d+|[Oo]utput too large \([^()\n]{1,20}\)|[Tt]runcated to \d[\d,]* \w+"
+)
+_FOUND_NOTHING = lazy_re(r"\s*(?:No (?:matches|files|results|content)(?: were)? found\b|Found 0 \w+|0 matches\b)", re.I)
+
+
+def cut_short(output: str) -> str:
+    """What a tool says of an output that it showed in part only; empty where it showed it whole."""
+    found = _CUT_SHORT.search(output, max(len(output) - ENDS, 0)) or _CUT_SHORT.search(output, 0, ENDS)
+    return found[0] if found else ""
+
+
+def found_nothing(output: str) -> bool:
+    """Whether a search says that it found nothing."""
+    return len(output) <= SHOWN_OUTPUT and bool(_FOUND_NOTHING.match(output))
 
 
 def _measured(lines: Iterable[str]) -> list[str]:

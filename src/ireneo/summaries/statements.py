@@ -73,7 +73,7 @@ class CodeStatement(Struct, frozen=True):
 # Prose: sentences, list items and table rows, with the heading or line that leads them.
 
 _FENCE = lazy_re(r"^\s*(?:```|~~~)")
-_HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\*\*:?\s*)$")
+_HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})(?<![.!])\*\*:?\s*)$")
 _ITEM = lazy_re(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<item>\S.*)$")
 _ROW = lazy_re(r"^\s*\|(?P<cells>.+)\|\s*$")
 _ITEM_LABEL = lazy_re(r"(?:\*\*(?P<label>[^*]{3,60}?):?\*\*:?)(?:\s|$)")

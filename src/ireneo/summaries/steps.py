@@ -117,6 +117,9 @@ def of_command(command: str) -> Action:
     # Of a pipe the first command counts, of several commands the last one that does something.
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
+    if kind in ("read", "search") and any(map(_WRITES.search, _steps(command)[:-1])):
+        # A look at what was just made.
+        kind = "run"
     if kind == "edit" and (target := _last_path(command)):
         return Action(kind="edit", subject=target, added=command)
     if kind == "read" and (target := _last_path(command)):
@@ -131,6 +134,9 @@ def of_command(command: str) -> Action:
 _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+)
+_WRITES = lazy_re(
+    r"^(?:do )?(?:rm|mkdir|cp|mv|touch|chmod|git (?:clone|init|worktree))\b|(?<![0-9&<>=-])>{1,2}\s?(?![&\s]|/dev/null)"
 )
 _CONTINUED = lazy_re(r"\\\n")
 _ASSIGNED = lazy_re(

@@ -37,7 +37,15 @@ from ireneo.summaries.outcomes import (
     with_checks_got_over,
     worked,
 )
-from ireneo.summaries.outputs import SHOWN_OUTPUT, errors, measured, report_in, shown_output
+from ireneo.summaries.outputs import (
+    SHOWN_OUTPUT,
+    cut_short,
+    errors,
+    found_nothing,
+    measured,
+    report_in,
+    shown_output,
+)
 from ireneo.summaries.own_words import answers_in
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
@@ -118,6 +126,8 @@ PASSED = 0.6
 """Weight of a check that passed: the last one is told by where the work stands."""
 MEASURED = 5.0
 """Weight of a command whose output has several figures with a unit."""
+IN_PART = 0.8
+"""Weight of a search that found nothing, and of an output of which a tool showed a part."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _SAYS_NOTHING = lazy_re(
@@ -338,6 +348,8 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
+        elif kind in ("read", "search") and (part := _in_part(kind, output)):
+            yield _outcome(step, f"{named} {part}.", IN_PART)
         elif not output.strip() and (ran := _ran_silently(step)):
             yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
@@ -348,6 +360,13 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield _outcome(step, f"{named} → {figures}", MEASURED)
         elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+
+
+def _in_part(kind: ActionKind, output: str) -> str:
+    """That a search found nothing, or that a tool showed a part of what was looked at; empty for neither."""
+    if kind == "search" and found_nothing(output):
+        return "found nothing"
+    return f"was shown in part only: {part}" if (part := cut_short(output)) else ""
 
 
 def _whole_command(step: Step) -> str:
