@@ -122,6 +122,8 @@ UNTOLD = 1.0
 """Weight of a failed call whose output doesn't say why."""
 MADE_AFTER_ALL = 1.2
 """Weight of a change that failed at first."""
+RAN, SAVED = 1.8, 3.0
+"""Weights of what a command printed, and of one that saved work."""
 PASSED = 0.6
 """Weight of a check that passed: the last one is told by where the work stands."""
 MEASURED = 5.0
@@ -354,12 +356,20 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
-        elif kind == "check" and not (wrong := errors(output, 200)):
-            yield _outcome(step, f"{named} passed", PASSED)
-        elif kind in ("run", "use") and (figures := measured(output)):
-            yield _outcome(step, f"{named} → {figures}", MEASURED)
-        elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
-            yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+        else:
+            yield from _came_back(step, named, messages)
+
+
+def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
+    """What a call that didn't fail brought."""
+    kind, output = step.action.kind, step.answered
+    if kind == "check":
+        wrong = errors(output, 200)
+        yield _outcome(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
+    elif kind in ("run", "use") and (figures := measured(output)):
+        yield _outcome(step, f"{named} → {figures}", MEASURED)
+    elif said := shown_output(output, _said_after(messages, step)):
+        yield _outcome(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
 
 
 def _in_part(kind: ActionKind, output: str) -> str:
