@@ -36,7 +36,7 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
 """The oldest statement loses this share of its value."""
-LONG_REPORT, OF_ONE_MESSAGE = 8, 2
+LONG_REPORT, OF_ONE_MESSAGE = 20, 8
 """Of a message with more statements than the first so many count in full; then they are worth less with the root of
 how many are shown, or a long report would take the room of all that was done after it."""
 LASTING: frozenset[SectionName] = frozenset(
