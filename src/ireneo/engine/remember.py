@@ -147,7 +147,7 @@ def _halves(draft: MemoryDraft) -> list[MemoryDraft]:
     A new value of the same attribute already takes the place of the old one.
     """
     text = next_statement(draft.text, draft.subject) if draft.against and draft.attribute else ""
-    found = classify(text, speaker=_speaker(draft)) if text else None
+    found = classify(text, _speaker(draft)) if text else None
     if found is None or found.against or not found.attribute or slot(found.subject, "") != slot(draft.subject, ""):
         return [draft]
     news = replace(

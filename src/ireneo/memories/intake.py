@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, TypedDict, get_args
 
 from msgspec import Struct
@@ -69,8 +70,12 @@ def _step() -> str:
     return either(_english().step)
 
 
+@lru_cache(256)
 def classify(text: str, speaker: str = "") -> Guess:
-    """The kind of `text`, and its slot if it has one; `speaker` is who "I" is, if known."""
+    """The kind of `text`, and its slot if it has one; `speaker` is who "I" is, if known.
+
+    Cached: what is remembered is looked at for its draft, for its parts, and once more for each of them.
+    """
     looked_at = text[:LONGEST].replace("’", "'").strip()
     if _FAILED.search(looked_at):
         return Guess(kind="failure")
@@ -408,7 +413,7 @@ def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
     if kind and kind != "semantic":
         return slot
     # "My" is whoever speaks: of anybody but the user it is not known who that is.
-    found = classify(text, speaker="user" if origin == "user" else "")
+    found = classify(text, "user" if origin == "user" else "")
     if not (slot.subject or slot.attribute or slot.value):
         return slot if kind and found.kind != kind else found
     if not kind and found.kind != "semantic":
