@@ -16,7 +16,7 @@ import ireneo
 from ireneo.guard import check_call
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import HEED
-from ireneo.lessons.told_failures import ToldFailure, names_no_call, read_told, told_traps, warns
+from ireneo.lessons.told_failures import ToldFailure, calls_told, names_no_call, read_told, told_traps, warns
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.types import GuardAdvice
 
@@ -132,6 +132,14 @@ def test_a_file_is_a_trap_for_who_changes_it() -> None:
         ("rsync of dist without the slash lands in /srv/dist, write `dist/`", "rsync -a dist/ web:/srv", False),
         ("Pass -A 'me' whenever you curl rows.example: they ban us", "curl https://rows.example/a", True),
         ("cargo build --release is killed; --profile fast instead", "cargo build -p a --release", True),
+        ("KEYS on the live cache (cache-live) blocks it", "redis-cli -h cache-live.int keys 'a:*'", True),
+        ("KEYS on the live cache (cache-live) blocks it", "redis-cli -h localhost keys 'a:*'", False),
+        ("dont start vitest without run, it hangs", "npx vitest rows", True),
+        ("dont start vitest without run, it hangs", "npx vitest run rows", False),
+        ("A build while it runs breaks it; or build with `OUT_DIR=b pnpm build`", "OUT_DIR=b pnpm build", False),
+        ("`sed -i 's/a/b/'` stops with an error here", "sed -i 's/1/2/' rows.ini", True),
+        ("Running `pytest` bare from the root dies", "pytest -q", True),
+        ("Running `pytest` bare from the root dies", "pytest -q services/rows", False),
         ("Try `rsync -n` first", "rsync -a one two", True),
         ("Try `rsync -n` first", "rsync -an one two", False),
         ("Try `rsync -n` first", "rsync -h", False),
@@ -505,3 +513,23 @@ async def test_what_a_rewind_undid_warns_of_nothing_and_is_not_opened(tmp_path: 
             assert (said is None) == undone
             assert (not await memory.get([made.record.id])) == undone
             assert await memory.get([made.record.id], undone=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (
+            "Files in tests/golden/ end otherwise on purpose. They must not be edited; `make golden` writes them",
+            "tests/golden/",
+        ),
+        ("Die .po-Dateien unter locale/ nicht von Hand ändern, sie werden überschrieben", "locale/"),
+    ],
+)
+def test_what_must_not_be_changed_is_the_place_that_is_named(text: str, path: str) -> None:
+    found = read_told(text)
+    assert found is not None
+    assert (found.command, found.path) == ("", path)
+
+
+def test_a_word_of_every_text_is_no_command() -> None:
+    assert not [each for each in calls_told("they hang without the VPN: connect first") if each.command == "they"]

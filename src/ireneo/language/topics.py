@@ -649,6 +649,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     whole: Row = ()  # It holds for all of it, and not for a part that is named
     root: Row = ()  # It holds at the root
     together: Row = ()  # It holds for several at the same time
+    untouched: Row = ()  # Before a word of changing: what is named must not be changed
     case: Row = ()  # A clause begins so: it says in which case something else holds
     as_root: Row = ()  # It holds for the administrator
     lands: Row = ()  # Before the place where it ends up, which is none of where it holds

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-VERSION = 8
+VERSION = 9
 """How traps are compiled and laid out; what another version kept is compiled anew."""
 
 

@@ -115,6 +115,7 @@ _WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
+_UNTOUCHED = lazy_re(lambda: rf"(?<!\w)(?:{row_of('untouched')})\s+(?:{row_of('changes')})(?!\w)", re.I)
 _NAMES = lazy_re(lambda: rf"\s+(?:{row_of('named')})(?![\w-])", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(
@@ -149,6 +150,11 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
     else, the same command without it is the trap.
     """
     changes = any(map(CHANGES.search, clauses))
+    if any(map(_UNTOUCHED.search, clauses)):
+        places = ((at, _folder_in(clause)) for at, clause in enumerate(clauses))
+        found = next(((at, about) for at, about in places if about is not None), None)
+        if found is not None:
+            return found
     for at, clause in enumerate(clauses):
         about = _of_marks(clause, changes=False) if at and BANS.search(clause) else None
         if about is not None and about.command:
@@ -244,6 +250,8 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
     if not several and program in _EVERYDAY and not _flags_of(said, words):
         return None
     if not sure and not _RUN.search(clause) and (BANS.search(clause) or not FAILS.search(clause)):
+        return None
+    if not sure and program in topic(Words).stop:
         return None
     ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
     # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
@@ -353,7 +361,8 @@ def _of_place(clause: str) -> ToldCall | None:
     if marked and not BANS.search(bare):
         return None
     named = (each.lstrip(" ,;:(").rstrip(f"{TRAILING})") for each in bare.split())
-    return next((about for each in named if (about := _of_path(each)) is not None), None)
+    found = [about for each in named if (about := _of_path(each)) is not None]
+    return next((each for each in found if "/" in each.path), found[0] if found else None)
 
 
 def _folder_in(clause: str) -> ToldCall | None:
@@ -391,6 +400,8 @@ def call_of_command(text: str) -> ToldCall | None:
         rest = [*rest[:at], *rest[at + 1 :]]
     named = step.name.split()
     rest = [each for each in rest if each.rsplit("/", 1)[-1] not in named and not _OPEN.search(each)]
+    # What `sed` replaces looks like a path.
+    rest = [each for each in rest if not each.startswith(("s/", "y/"))]
     path = next((each for each in rest if "/" in each and not each.startswith("-")), "")
     words: list[str] = []
     for each in rest:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import topic
-from ireneo.language.topics import Warned
+from ireneo.language.topics import Warned, Words
 from ireneo.lessons.guard import Trap
 from ireneo.lessons.lessons import HEED, as_part
 from ireneo.lessons.limits import (
@@ -221,6 +221,7 @@ def _of_statement(text: str) -> list[ToldFailure]:
             continue
         told = _with_way_out(clauses, at, ToldCall(command=_ASKED_OF["sql"][0]), text)
         limits = [each for each in told.limits if each.startswith(ENVIRONMENT)]
+        limits += [f"{HOST}{each[1]}" for each in islice(_HOST_BESIDE.finditer(clause), 1)]
         limits += [f"{OBJECT}{each[1]}" for each in islice(_ON_NAME.finditer(clause), 1)]
         named = _ASKED_OF[found.lastgroup or "sql"]
         return [replace(told, command=each, words=(found[0],), unless=(), limits=tuple(limits)) for each in named]
@@ -380,6 +381,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         if each.startswith("-") and " " in each and each not in failing:
             ways.append(each)
         same = read is not None and read.command == about.command
+        news += [found[0] for found in _VARIABLE.finditer(each) if found[0] not in have]
         # The failing call itself is named beside its way out; one that only adds to it is known by what it adds.
         told = read is None or " " in each or is_program(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
@@ -395,6 +397,11 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         read = call_of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
             ways.append(" ".join(words[:2]))
+    lacking = re.search(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, topic(Warned).lacks))})\s+([a-z]+)(?=$|[,!.])", failing, re.I
+    )
+    if lacking and about.command and not topic(Words).stop.intersection(lacking.groups()):
+        ways.append(f"{about.command} {lacking[1]}")
     # The command itself is no way out of it.
     own = {about.path, about.command, *have}
     return tuple(each for each in dict.fromkeys((*ways, *news)) if each not in own)
@@ -437,7 +444,9 @@ _ON_HOST = lazy_re(
     ),
     re.I,
 )
-_HOST_BESIDE = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*\d+)`?\)", re.I)
+_HOST_BESIDE = lazy_re(
+    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*(?:\d+|-[a-z]+))`?\)", re.I
+)
 _AS_USER = lazy_re(r"(?<![\w@])([a-z][\w-]*@)(?=[\w.-])")
 _ON_NAME = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
@@ -466,7 +475,7 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
-    elif _WHOLE.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
+    if _WHOLE.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
     beside = (_HOST_BESIDE.search(each) for each in (failing, *others[:at]))
