@@ -152,9 +152,9 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
     changes = any(map(CHANGES.search, clauses))
     if any(map(_UNTOUCHED.search, clauses)):
         places = ((at, _folder_in(clause)) for at, clause in enumerate(clauses))
-        found = next(((at, about) for at, about in places if about is not None), None)
-        if found is not None:
-            return found
+        untouched = next(((at, about) for at, about in places if about is not None), None)
+        if untouched is not None:
+            return untouched
     for at, clause in enumerate(clauses):
         about = _of_marks(clause, changes=False) if at and BANS.search(clause) else None
         if about is not None and about.command:
