@@ -8,9 +8,10 @@ memories could be meant, none is ended. Values of one slot, such as a home, repl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,7 +21,17 @@ from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import alike, in_standard, sentences, terms, writes_nouns_large
 from ireneo.memories.beings import beings, beings_in, persons, roles, synonyms, without_speaker
 from ireneo.memories.cues import all_cues, and_words, each_of, says
-from ireneo.memories.facts import ONE_LIFE, holding_of
+from ireneo.memories.ended_values import (
+    ALLERGIES,
+    of_slot,
+    other_number,
+    other_tongue,
+    same_slot,
+    switched_from,
+    turned,
+    unmarried,
+)
+from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
     APART,
     SIDE,
@@ -39,19 +50,17 @@ from ireneo.memories.figures import (
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.occupation import other_half
 from ireneo.memories.plans import OFF, called_off, came_true, is_coming, is_plan, without_plans
-from ireneo.memories.record import MemoryDraft, Record, slot
+from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.rivals import (
     Clause,
     are_rivals,
     clause_of,
     counts_of,
-    has_of_a_kind,
     is_about,
     is_another_count,
     is_of_having,
     renewed_things,
     says_how_many,
-    switched,
     without_owner,
 )
 from ireneo.memories.wording import heard, telling, words_of
@@ -77,9 +86,6 @@ _BEGINNING = 6
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _BORN_TO = ("child", "sibling", "parent", "relative")
 """Of the codes of relations, those that end with nothing but a death."""
-_ALLERGIES = ("allergy", "avoids", "restriction")
-_ALIKE_SLOTS = (_ALLERGIES,)
-"""Attributes of which who says that one has ended means the others as well: what one may eat again."""
 _LATELY = timedelta(days=60)
 """For how long a date that is told is the one that a mere date puts right."""
 _ALIKE = 0.8
@@ -96,24 +102,14 @@ def says_of_change(text: str) -> bool:
 
 def may_end_something(text: str) -> bool:
     """Whether a statement that tells nothing by itself may end what is known."""
-    return says_of_change(text) or changes_a_thing(text) or says("reached", text) or says("outgrown", text)
+    return any(gate(text) for gate in _gates(alone=True))
 
 
 @lru_cache(4_096)
 def may_change(text: str) -> bool:
     """Whether a text may end a memory: it says so, or states a figure or one of two opposites; cached."""
     text = in_standard(text)
-    if (
-        says_how_many(text)
-        or says_of_change(text)
-        or any(says(cue, text) for cue in (*OFF, "outgrown"))
-        or figures(text)
-        or counts_of(text)
-        or says("reached", text)
-        or says("recovered", text)
-    ):
-        return True
-    return changes_a_thing(text)
+    return any(gate(text) for gate in _gates(alone=False))
 
 
 def changes_a_thing(text: str) -> bool:
@@ -126,73 +122,25 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 
     Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
-    found: dict[str, Record] = {}
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
         # How something is done, and what was so for a while, says nothing of what is the case.
         return []
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
-    if not draft.against:
-        found |= {each.id: each for each in (*came_true(draft, held), *called_off(heard(draft.text), held))}
+    found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
     if draft.attribute != "manner" and (left := without_plans(words_of(draft.text), draft.at)) != words_of(draft.text):
         if len(telling(left)) > 1:
             draft = replace(draft, text=left)
         else:
             # What is only planned takes the place of nothing but another plan.
             held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
-    if draft.against and draft.attribute:
-        found |= {each.id: each for each in _of_slot(draft, held)}
-    found |= {each.id: each for each in (*_turned(draft, held), *_unmarried(draft, held))}
-    if draft.attribute == "manner":
-        found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
-    if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
-        found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
-    if not draft.against:
-        found |= {each.id: each for each in _switched_from(heard(draft.text), held)}
-    found |= {each.id: each for each in other_half(draft, held, heard(draft.text))}
-    held = [each for each in held if not _same_slot(each, draft)]
+    found += (each for rule in _OF_SLOTS for each in rule.find(draft, held))
+    held = [each for each in held if not same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
-    found |= {
-        each.id: each
-        for each in (
-            *reader.over(),
-            *reader.other(),
-            *reader.measured(),
-            *reader.priced(),
-            *reader.so_many(),
-            *reader.related(),
-            *reader.anew(),
-            *reader.rivals(),
-        )
-    }
-    found |= {each.id: each for each in reader.recovered()}
-    return list(found.values())
-
-
-def _turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """What somebody liked that they dislike now, or the other way round; also "I drink coffee black"."""
-    opposite = {"like": "dislike", "dislike": "like"}.get(draft.attribute)
-    said = set(terms(draft.value))
-    for each in held if opposite and said and not draft.against else ():
-        own = heard(each.text)
-        consumed = opposite == "like" and not each.attribute and says("consumes", own)
-        if (each.attribute == opposite and said & set(terms(each.value))) or (consumed and said <= set(terms(own))):
-            yield each
-
-
-def _unmarried(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The name of somebody whom a memory calls a wife or a husband, if the speaker is not married."""
-    if draft.against and draft.attribute == "marital_status":
-        yield from (each for each in held if each.attribute == "partner" and says("married_to", each.text))
-
-
-def _switched_from(words: str, held: Sequence[Record]) -> list[Record]:
-    """The only memory of a thing of the same kind that somebody used, if they switched to another one."""
-    now = None if says("besides", words) else switched(words)
-    used = [each for each in held if has_of_a_kind(heard(each.text), now)] if now else []
-    return used if len(used) == 1 else []
+    found += (each for rule in _OF_MEANING for each in rule.find(reader))
+    return list({each.id: each for each in found}.values())
 
 
 def _may_end(record: Record) -> bool:
@@ -231,18 +179,18 @@ class _ChangeReader:
         self.besides = says("besides", self.words)
         self.fresh = says("fresh", self.words)
         self.only = says("only", self.words)
+        self.renewed = renewed_things(self.words)
+        self.reached = says("reached", self.words)
+        self.counts = counts_of(self.words) if says("counted", self.words) else {}
+        self.clause = clause_of(self.words) if self.fresh and not self.joins else None
+        if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
+            # Of several things that somebody uses it is not said which one is over.
+            self.clause = None
 
     def rivals(self) -> Iterator[Record]:
         """Memories that can't be true together with the statement."""
         if self.besides:
             return
-        self.renewed = renewed_things(self.words)
-        self.clause = clause_of(self.words) if self.fresh and not self.joins else None
-        if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
-            # Of several things that somebody uses it is not said which one is over.
-            self.clause = None
-        self.reached = says("reached", self.words)
-        self.counts = counts_of(self.words) if says("counted", self.words) else {}
         for each, words in self.held:
             if not self._same_persons(each) or not self._may_be_meant(each, self.said & words):
                 continue
@@ -487,7 +435,7 @@ class _ChangeReader:
     def recovered(self) -> Iterator[Record]:
         """The only memory of an illness, if somebody is well again, or of an allergy, if it is outgrown."""
         if says("outgrown", self.words):
-            allergic = [each for each, _ in self.held if each.attribute in _ALLERGIES or says("allergic", each.text)]
+            allergic = [each for each, _ in self.held if each.attribute in ALLERGIES or says("allergic", each.text)]
             yield from allergic if len(allergic) == 1 else ()
         if not says("recovered", self.words):
             return
@@ -570,6 +518,64 @@ class _ChangeReader:
             # Who quit the firm is not whoever else works there.
             return False
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
+
+
+Find = TypeVar("Find")
+Gate: TypeAlias = Callable[[str], object]
+FindBeside: TypeAlias = Callable[[MemoryDraft, Sequence[Record]], Iterable[Record]]
+
+
+class EndingRule(NamedTuple, Generic[Find]):
+    """One way in which a statement ends memories.
+
+    A statement is compared with what is known only if a gate of some rule opens, or if it speaks against a slot.
+    """
+
+    find: Find
+    gates: tuple[Gate, ...] = ()
+    """Whether a text, in standard words, may end something in this way."""
+    alone: tuple[Gate, ...] = ()
+    """Those of its gates that open for a statement as well that tells nothing by itself, and is else dropped."""
+
+
+def _says(*names: str) -> Gate:
+    return lambda text: any(says(each, text) for each in names)
+
+
+_OF_PLANS: Sequence[EndingRule[FindBeside]] = (
+    EndingRule(came_true),
+    EndingRule(lambda draft, held: called_off(heard(draft.text), held), gates=(_says(*OFF),)),
+)
+"""What becomes of plans; asked before what the statement itself plans is left out of it."""
+_OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
+    EndingRule(of_slot),
+    EndingRule(turned),
+    EndingRule(unmarried),
+    EndingRule(other_tongue),
+    EndingRule(other_number, gates=(counts_of,)),
+    EndingRule(switched_from),
+    EndingRule(lambda draft, held: other_half(draft, held, heard(draft.text))),
+)
+"""What ends with a slot's value, in the same slot or beside it."""
+_OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] = (
+    EndingRule(_ChangeReader.over, alone=(says_of_change,)),
+    EndingRule(_ChangeReader.other, gates=(figures,)),
+    EndingRule(_ChangeReader.measured, gates=(figures,)),
+    EndingRule(_ChangeReader.priced, gates=(figures,)),
+    EndingRule(_ChangeReader.so_many, gates=(says_how_many,)),
+    EndingRule(_ChangeReader.related, alone=(says_of_change,)),
+    EndingRule(_ChangeReader.anew, alone=(changes_a_thing,)),
+    EndingRule(_ChangeReader.rivals, gates=(counts_of,), alone=(_says("reached"),)),
+    EndingRule(_ChangeReader.recovered, gates=(_says("recovered"),), alone=(_says("outgrown"),)),
+)
+"""What ends by what a statement means, in any slot but its own."""
+
+
+@cache
+def _gates(*, alone: bool) -> tuple[Gate, ...]:
+    """The gates of all rules, each once; `alone` those that open for what tells nothing by itself."""
+    rows = [(rule.gates, rule.alone) for rules in (_OF_PLANS, _OF_SLOTS, _OF_MEANING) for rule in rules]
+    return tuple(dict.fromkeys(each for gates, by_itself in rows for each in (*by_itself, *(() if alone else gates))))
 
 
 @lru_cache(512)
@@ -719,27 +725,6 @@ def _is_time(text: str) -> bool:
     return first[:1].isdigit() or first.rstrip("s") in weekday_numbers() or first in month_numbers()
 
 
-def _same_slot(record: Record, draft: MemoryDraft) -> bool:
-    return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
-
-
-def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory gives another number for the same things than a later statement."""
-    now, before = (counts_of(heard(each.text)) for each in (draft, record))
-    if says("besides", heard(draft.text)):
-        return False
-    return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
-
-
-def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
-    """Whether two rules for answers ask for different languages."""
-    now, before = (
-        {found[0].casefold() for cue in all_cues().values() for found in cue.tongues.finditer(each.text)}
-        for each in (draft, record)
-    )
-    return bool(now and before) and not now & before
-
-
 def _names(text: str) -> set[str]:
     """The capitalised words of a memory, except at the beginning of a sentence."""
     return {term for found in _LARGE.finditer(heard(text)) for term in terms(found[0])}
@@ -761,16 +746,6 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
         return False
     # "She died yesterday" is said today of whoever was told of today.
     return not (record.sources and draft.messages) or record.at.date() <= (draft.told or draft.at).date()
-
-
-def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
-    """The other values of a slot for which the statement says that a value has ended."""
-    said = set(terms(draft.value))
-    alike = next((group for group in _ALIKE_SLOTS if draft.attribute in group), (draft.attribute,))
-    values = [each for each in held if each.subject == draft.subject and each.attribute in alike]
-    if holding_of(draft.attribute) == "one":
-        return [each for each in values if each.value != draft.value]
-    return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
 
 
 @from_data
