@@ -375,3 +375,15 @@ def test_who_is_not_married_has_a_partner(tmp_path: Path) -> None:
     held = [each.text for each in held_after(tmp_path, *said) if each.holds]
     assert "The user's partner is called Nora." in held
     assert "The user's wife is called Nora." not in held
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "gone"),
+    [
+        ("My girlfriend Wen and I live in Hove.", "Me and Wen called it a day in the spring.", "partner"),
+        ("Mein Mann heißt Torben.", "Torben und ich sind seit Mai geschieden.", "partner"),
+        ("Ich arbeite bei der Bäckerei Holz.", "Holz hat letzten Monat zugemacht.", "employer"),
+    ],
+)
+def test_what_is_over_by_its_own_word_holds_no_more(tmp_path: Path, before: str, now: str, gone: str) -> None:
+    assert not [each for each in held_after(tmp_path, before, now) if each.holds and each.attribute == gone]

@@ -140,3 +140,60 @@ def test_the_standing_answer_comes_first_and_once(
     assert first in found[0]
     assert not [each for each in found if each == "I see."]
     assert sum("Shell" in each for each in found) <= 1
+
+
+def held_after(folder: Path, *said: str) -> list[Record]:
+    return [each for each in told_after(folder, *said) if each.holds]
+
+
+@pytest.mark.parametrize(
+    ("was", "said"),
+    [
+        ("My sister Ida is allergic to walnuts.", "Actually Ida isn't allergic to walnuts, it's hazelnuts."),
+        ("My sister Ida is allergic to walnuts.", "Ida is allergic to hazelnuts, not walnuts."),
+        ("My sister Ida is allergic to walnuts.", "I got that wrong: it's hazelnuts, not walnuts."),
+        (
+            "Meine Schwester Ida ist allergisch gegen Walnüsse.",
+            "Ida ist doch nicht gegen Walnüsse allergisch, sondern gegen Haselnüsse.",
+        ),
+        (
+            "Meine Schwester Ida ist allergisch gegen Walnüsse.",
+            "Ida ist gegen Haselnüsse allergisch, nicht gegen Walnüsse.",
+        ),
+    ],
+)
+def test_what_somebody_has_is_put_right_with_its_subject(tmp_path: Path, was: str, said: str) -> None:
+    held = held_after(tmp_path, was, said)
+    assert [each.value.casefold() for each in held if each.attribute == "allergy"] in (["hazelnuts"], ["haselnüsse"])
+    assert not [each for each in held if "alnuts" in each.text.replace("hazelnuts", "") or "Walnüsse" in each.text]
+
+
+def test_what_nothing_is_known_of_is_told_as_it_is(tmp_path: Path) -> None:
+    held = held_after(tmp_path, "My sister is called Ida.", "Ida isn't allergic to walnuts, it's hazelnuts.")
+    assert [each.value for each in held if each.attribute == "allergy"] == ["hazelnuts"]
+
+
+def test_of_two_people_the_one_that_is_named_is_put_right(tmp_path: Path) -> None:
+    held = held_after(
+        tmp_path,
+        "My sister Ida is allergic to walnuts. My brother Ben is allergic to walnuts.",
+        "Ida isn't allergic to walnuts, it's hazelnuts.",
+    )
+    assert {(each.subject, each.value) for each in held if each.attribute == "allergy"} == {
+        ("Ida", "hazelnuts"),
+        ("Ben", "walnuts"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("was", "said", "right"),
+    [
+        ("My driving test is on the 14th of November.", "No wait, I look in the email, is 21.", "[21]"),
+        ("Der Zahnarzt ist am 3. März.", "Nein warte, ist am 5.", "[5]. März"),
+        ("The clinic is on the 19th of March.", "No wait, I have the letter here, it's the 26th not the 19th.", "26th"),
+    ],
+)
+def test_a_mere_day_is_that_of_what_was_said_before(tmp_path: Path, was: str, said: str, right: str) -> None:
+    held = [each.text for each in held_after(tmp_path, was, said)]
+    assert [text for text in held if right in text]
+    assert not [text for text in held if "14" in text or "am 3." in text or "the 19th" in text]

@@ -7,17 +7,20 @@ with the right words in their place; the wrong ones are withdrawn, and the corre
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, either, from_data, of_language
-from ireneo.language.spoken import Facts
+from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
+from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.times import month_numbers
+from ireneo.language.topics import Grammar
 from ireneo.language.words import sentences
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import all_cues, each_of
 from ireneo.memories.earnest import plain
 from ireneo.memories.facts import holding_of
+from ireneo.memories.persons import names_of
 from ireneo.memories.record import Record
 from ireneo.memories.wording import words_of
 from ireneo.patterns import lazy_re
@@ -26,6 +29,15 @@ _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _LONGEST = 90
 """Letters of a correction; what goes on for longer says more than that."""
 _EDGES = " .,;:!?–—-…"
+_DAY = lazy_re(
+    lambda: (
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?={either(sorted(month_numbers()))}\b)"
+        rf"|\b{either(sorted(month_numbers()))} (?P<behind>\d{{1,2}})\b"
+    ),
+    re.I,
+)
+_MERE_DAY = lazy_re(r"(?:\w+ ){0,2}(?P<day>\d{1,2})(?:st|nd|rd|th)?\W*", re.I)
+_SPEAKER = lazy_re(lambda: either(topic(Grammar).speakers | topic(Phrasing).group), re.I)
 _VOWEL = lazy_re(r"[aeiou]", re.I)
 
 
@@ -44,6 +56,10 @@ class _Correction(Struct, frozen=True, kw_only=True):
     was: str
     """What is wrong; empty if it is not named."""
     now: str
+    who: str = ""
+    """Of whom it is said, where that is named."""
+    restated: str = ""
+    """The sentence as it is right, where it says so itself: "Ida is allergic to hazelnuts"."""
     behind: str = ""
     """The preposition with which the right words begin, where they take the place of those behind the same one."""
     quote: str = ""
@@ -84,6 +100,10 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
             words.append(correction.now)
         elif correction is not None and (righted := list(_memories_of(correction, known, recent))):
             found += righted
+        elif correction is not None and correction.restated:
+            # Nothing is known of what was wrong: it is not so, and the other is.
+            kept += [said[at], correction.restated]
+            words.append(correction.now)
         else:
             kept.append(said[at])
             step = 1
@@ -114,11 +134,22 @@ def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
                 _Correction(
                     was=(parts.get("was") or "").strip(_EDGES),
                     now=hit["now"].strip(_EDGES),
+                    who=(parts.get("who") or "").strip(),
+                    restated=_restated(parts),
                     behind=(parts.get("behind") or "").casefold(),
                     quote=whole.rstrip("."),
                 ),
             )
             return
+
+
+def _restated(parts: Mapping[str, str | None]) -> str:
+    """A sentence that says what is not so and what is, with what is alone."""
+    if not parts.get("state"):
+        return ""
+    be = (parts["be"] or "").strip().casefold().replace("’", "'")
+    be = {"'s": "is", "'m": "am", "'re": "are"}.get(be, be)
+    return f"{parts['who']} {be} {parts['state']} {parts['now']}{parts.get('end') or ''}."
 
 
 _FEW = 6
@@ -134,6 +165,8 @@ def _without_leads(sentence: str) -> tuple[str, bool]:
             if found := rows.takes_back.match(sentence):
                 rest = sentence[found.end() :].lstrip(" ,;:.!–—-")
                 taken_back, sentence = True, rest
+            if taken_back and (found := rows.looks_up.match(sentence)):
+                sentence = sentence[found.end() :].lstrip(" ,;:.!–—-")
             found = rows.leads.match(sentence)
             if found and sentence[found.end() :].strip():
                 sentence = sentence[found.end() :].lstrip(" ,;:.–—-")
@@ -179,6 +212,8 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
     """The memories that a correction puts right: of the newest message that has the wrong words."""
     if correction.behind:
         return
+    if correction.who:
+        known = list(_of_them(correction, known))
     held = [each for each in known if each.holds and each.origin == "user" and not recent.isdisjoint(each.sources)]
     if not correction.was:
         # Without the wrong word it is the only slot of the message before.
@@ -186,6 +221,9 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         told = [each for each in held if last and set(each.sources) == set(last.sources)]
         slots = [each for each in told if each.value and holding_of(each.attribute) == "one"]
         now = correction.now
+        if not slots and (day := _MERE_DAY.fullmatch(correction.now)):
+            yield from _of_another_day(day["day"], correction.quote, told)
+            return
         if len(slots) != 1 or not (now[:1].isupper() or now[:1].isdigit() or now != without_article(now)):
             return
         correction = _Correction(was=slots[0].value, now=correction.now, quote=correction.quote)
@@ -205,6 +243,27 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         right = _with_words(own, correction, mark="[{}]" if own != each.text else "{}")
         value = without_article(_with_words(each.value, correction))
         yield Righted(record=each, text=each.text.replace(own, right), value=value, quote=correction.quote)
+
+
+def _of_them(correction: _Correction, known: Sequence[Record]) -> Iterator[Record]:
+    """The memories of whom a correction names; of the speaker, whatever is no one else's by name."""
+    others = set(names_of(known).values())
+    name = correction.who.split(" ")[-1]
+    speaks = _SPEAKER.fullmatch(correction.who) is not None
+    for each in known:
+        if (each.subject not in others) if speaks else (each.subject == name or name in words_of(each.text)):
+            yield each
+
+
+def _of_another_day(day: str, quote: str, told: Sequence[Record]) -> Iterator[Righted]:
+    """The quotation that names one day of a month, with another number: "no wait, it's the 21st"."""
+    for each in told:
+        own = words_of(each.text)
+        days = list(_DAY.finditer(own))
+        name = "day" if days and days[0]["day"] else "behind"
+        if own != each.text and len(days) == 1 and days[0][name] != day:
+            right = f"{own[: days[0].start(name)]}[{day}]{own[days[0].end(name) :]}"
+            yield Righted(record=each, text=each.text.replace(own, right), value=each.value, quote=quote)
 
 
 def without_article(words: str) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from ireneo.language.files import CAPITAL, of_language
+from ireneo.language.files import CAPITAL, either, of_language, topic
 from ireneo.language.moments import written_date
 from ireneo.language.predicates import predicate, tokens, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
+from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences
 from ireneo.memories.cues import all_cues, cues, no_names, says
 from ireneo.memories.earnest import Statement, is_earnest, plain
@@ -38,6 +39,8 @@ _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(rf"\d|(?<=\w ){CAPITAL}\w+")
 NAMED = lazy_re(rf"({CAPITAL}[\w-]*)(?: {CAPITAL}[\w-]*)?")
 """Somebody's name, of one word or two."""
+_ROW_NAME = rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w'’-]*)?"
+_ROW = lazy_re(lambda: rf"{_ROW_NAME}(?:(?:,|,? {either(topic(Connectives).additions)}) {_ROW_NAME})+\W*")
 
 
 def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
@@ -123,6 +126,9 @@ def without_rest(text: str, value: str, language: str) -> str:
         return text
     found = cues(language).trails.search(text, start)
     comma = text.find(", ", start)
+    if comma > 0 and _ROW.fullmatch(text, comma + 2):
+        # "Four hens, Ada, Berta and Cleo": the names say who they are.
+        return text
     ends = [found.start()] if found else []
     ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
     return f"{text[: min(ends)]}." if ends else text
