@@ -193,6 +193,22 @@ def test_what_lifts_nothing(sentence: str) -> None:
     assert standing(pins, lifts) == pins
 
 
+@pytest.mark.parametrize(
+    ("rule", "free"),
+    [
+        ("Please keep your answers short.", "You can stop keeping it so short now."),
+        ("Please keep your answers short.", "You don't need to keep your answers short any more."),
+        ("Bitte antworte immer kurz.", "Du musst nicht mehr kurz antworten."),
+    ],
+)
+def test_who_is_freed_of_a_rule_has_no_other_one(rule: str, free: str) -> None:
+    messages = said(rule, free)
+    pins = [line for message in messages for line in find_pins(message)]
+    lifts = [line for message in messages for line in find_lifts(message)]
+    assert [line.text for line in pins] == [rule]
+    assert standing(pins, lifts) == []
+
+
 def test_a_lift_holds_for_what_was_said_before_it_only() -> None:
     messages = said("Never push to main.", "You can push to main now.", "Never push to main!")
     pins = [line for message in messages for line in find_pins(message)]

@@ -160,3 +160,19 @@ def test_a_plan_of_which_nothing_was_heard_for_long_is_let_go(tmp_path: Path) ->
     said = ((0, "I live in Hull."), (1, "We're moving to Bath in June."))
     later = ((130, "How do I boil an egg?"), (300, "How do I fry an egg?"))
     assert [each.attribute for each in held_after(tmp_path, *said, *later) if each.holds] == ["home"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "there", "home"),
+    [
+        ("We're moving to Bath in August.", "So we're finally in Bath.", "Bath"),
+        ("Wir ziehen im Juni nach Linz.", "Jetzt sind wir in Linz!", "Linz"),
+    ],
+)
+def test_who_is_where_they_meant_to_move_lives_there(tmp_path: Path, plan: str, there: str, home: str) -> None:
+    held = [each for each in held_after(tmp_path, (0, plan), (60, there)) if each.holds]
+    assert [(each.attribute, each.value) for each in held] == [("home", home)]
+
+
+def test_who_is_somewhere_without_a_plan_may_be_on_a_visit(tmp_path: Path) -> None:
+    assert not [each for each in held_after(tmp_path, (0, "We're in Bath now!")) if each.attribute == "home"]

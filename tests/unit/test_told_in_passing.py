@@ -223,3 +223,22 @@ def test_names_behind_a_number_stay_with_it() -> None:
 def test_what_is_not_yet_so_counts_for_some_weeks() -> None:
     said = quotation("Sie liegt in Kiel, rechts geht noch nichts.", "The user", AT, "de")
     assert passed(said, AT, AT + timedelta(days=40)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I ever ask for the news after midnight, tell me to sleep.",
+        "When I'm sad, never give advice, just listen.",
+        "Wenn ich traurig bin, gib mir keine Ratschläge, hör einfach zu.",
+    ],
+)
+def test_a_rule_with_a_condition_is_a_rule(text: str) -> None:
+    assert slots(text) == {("manner", text)}
+
+
+@pytest.mark.parametrize(
+    "text", ["If I mix vinegar and soda, tell me what happens.", "When I'm in Rome I never eat pasta."]
+)
+def test_a_condition_alone_rules_nothing(text: str) -> None:
+    assert not [each for each in slots(text) if each[0] == "manner"]

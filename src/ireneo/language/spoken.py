@@ -47,6 +47,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     tells_within: Row = ()  # Within a question or request: from `told` on, what is told by it
     of_occasions: Row = ()  # Anywhere in a message: verses are wanted for real people, on a day of theirs
     looks_up: Row = ()  # Behind what takes something back: where it was looked up
+    arrives: Row = ()  # A clause: somebody is at a place, `value`, to which they meant to move
     tells_by_verb: Row = ()  # At the beginning of what follows a comma in a question: a subject and a finite verb
     embeds: Set = frozenset()  # Words behind which a clause belongs to the one before it, though no sign stands between
     tells_by_asking: Row = ()  # At the beginning of a question: what follows is told by it

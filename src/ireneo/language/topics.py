@@ -227,6 +227,8 @@ class Constraints(Topic, frozen=True, kw_only=True):
     points_back: Row = ()  # Words that refer to something named before
     choices: Row = ()  # In a question: the answer is a lasting decision, not the next step
     lift: Row = ()  # Anywhere: may lift an earlier constraint
+    frees: Row = ()  # Anywhere: it frees from something, and binds nothing by itself
+    stops_it: Row = ()  # Anywhere: it frees from what was said before, which it only points at
     replaces: Row = ()  # Anywhere: replaces one thing by another, and so may lift a constraint as well
     empty: Set = frozenset()  # Function words besides the stop list
 

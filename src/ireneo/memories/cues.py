@@ -35,6 +35,7 @@ _EACH = (
     "one_more",
     "corrects",
     "tells_within",
+    "arrives",
 )
 """Rows whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")

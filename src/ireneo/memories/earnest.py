@@ -206,7 +206,10 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
         yield _Beside(text="")
         return
     if any(each.condition.match(bare) for each in all_cues().values()):
-        if rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
+        if any(each.rules.match(bare) for each in all_cues().values()):
+            # "If I ever ask about work after ten, tell me to go to bed" rules what the assistant does.
+            yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up)
+        elif rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
         else:
             yield _Beside(text="")

@@ -22,7 +22,7 @@ from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom
 from ireneo.memories.figures import figures, of_one_day
 from ireneo.memories.occupation import halves_of_work
 from ireneo.memories.persons import Antecedents, names_of
-from ireneo.memories.plans import is_plan
+from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
     NAMED,
     affirmed,
@@ -81,6 +81,7 @@ def said_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
+    reader.planned = planned_places(known)
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), plain(text), anyone=anyone)
     clauses: list[Statement] = []
@@ -196,6 +197,8 @@ class _FactReader:
         self.names = dict(names)
         self.heard = frozenset[str]()
         """What is written like a name in what is known."""
+        self.planned = frozenset[str]()
+        """The places to which somebody means to move."""
         self.employers: tuple[str, ...] = ()
         """For whom the speaker works, as far as it is known."""
         self.opens = True
@@ -403,7 +406,8 @@ class _FactReader:
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         """The slots that a statement fills. In a chat, those of other people only if they seldom change."""
-        for fact in self._any_slots(statement, said):
+        arrived = self._arrived(statement)
+        for fact in [arrived] if arrived else self._any_slots(statement, said):
             if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
                 yield fact
 
@@ -449,6 +453,14 @@ class _FactReader:
             facts = list(self._of_row(statement, said, row, found, subject, against=against))
             yield from self._with_job(statement, said, facts) if row.attribute == "employer" else facts
             return
+
+    def _arrived(self, statement: Statement) -> SaidFact | None:
+        """Where somebody is who meant to move there: "we're in York now" may be said of a visit, too."""
+        rows = cues(statement.language).each["arrives"]
+        there = next((hit["value"] for row in rows if (hit := row.match(statement.text))), "")
+        if there not in self.planned:
+            return None
+        return self._fact(statement, None, subject=self.subject, attribute="home", value=there)
 
     def _of_outright(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
         value = self._value(found["value"], statement.language)

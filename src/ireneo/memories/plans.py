@@ -30,6 +30,7 @@ _SHORT = 4
 
 
 _DAY = lazy_re(rf"\d{{1,2}}\.? {CAPITAL}")
+_NAME = lazy_re(rf"(?<=\w ){CAPITAL}[\w-]+")
 _UNHEARD = {
     "en": "It is not known whether it came to that.",
     "de": "Ob es dazu kam, ist nicht bekannt.",
@@ -86,6 +87,12 @@ def without_plans(text: str, at: datetime) -> str:
 def is_coming(text: str) -> bool:
     """Whether a statement tells of what is to be, such as an appointment."""
     return cues(language_of_sentence(text)).coming.search(text) is not None
+
+
+def planned_places(held: Sequence[Record]) -> frozenset[str]:
+    """The names in the plans to move."""
+    plans = [heard(each.text) for each in held if not each.attribute and says("moves", heard(each.text))]
+    return frozenset(name for text in plans for name in _NAME.findall(text))
 
 
 def called_off(words: str, held: Sequence[Record]) -> list[Record]:

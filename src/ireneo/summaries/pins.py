@@ -408,6 +408,8 @@ _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 _CHOICES = lazy_re(lambda: rf"{either(_words().choices)}", re.I)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
 _REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
+_FREES = lazy_re(lambda: rf"\b{either(_words().frees)}", re.I)
+_STOPS_IT = lazy_re(lambda: rf"\b{either(_words().stops_it)}", re.I)
 _GOES_ON = lazy_re(lambda: rf"{either(_words().goes_on)}", re.I)
 _TURNS_TO = lazy_re(lambda: rf"{either(_words().turns_to)}", re.I)
 _NEGATES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}\b", re.I)
@@ -460,7 +462,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     own = list(own_words(without_recalled(text), all_own=system))
     strengths = [judge(said, system=system).strength for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
-        if strength and (system or not _only_chooses(said.text)):
+        if strength and (system or not (_only_chooses(said.text) or _FREES.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             out.setdefault(_with_rest(said, behind), strength)
     # A sentence contained in the context of the next one is dropped.
@@ -575,7 +577,7 @@ class _Lifting:
         self._said: dict[str, int] = {}
         # A release by hand means one pin; similar ones stand.
         self._telling = [lift for lift in lifts if not lift.subject and lift.weight < BY_HAND]
-        self._speak: dict[str, dict[str, list[tuple[int, frozenset[str]]]]] = {}
+        self._speak: dict[str, dict[str, list[tuple[int, frozenset[str], bool]]]] = {}
         for lift in lifts:
             if not lift.subject:
                 self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
@@ -591,17 +593,20 @@ class _Lifting:
         about, speak = _speaks_of(pin.text, language), self._by_words(language)
         # Without a common word it can't lift the pin.
         return any(
-            position > pin.position and _names(said, about) for word in about for position, said in speak.get(word, ())
+            position > pin.position and (_names(said, about) or (points and said <= about))
+            for word in about
+            for position, said, points in speak.get(word, ())
         )
 
-    def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str]]]]:
-        """The lifts by each of their words, in the language of a pin."""
+    def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
+        """The lifts by each of their words, in the language of a pin, and whether they only point at what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:
                 said = _speaks_of(lift.text, language)
                 for word in said:
-                    speak.setdefault(word, []).append((lift.position, said))
+                    points = _STOPS_IT.search(lift.text) is not None
+                    speak.setdefault(word, []).append((lift.position, said, points))
         return self._speak[language]
 
 
