@@ -188,7 +188,7 @@ def test_of_two_people_the_one_that_is_named_is_put_right(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("was", "said", "right"),
     [
-        ("My driving test is on the 14th of November.", "No wait, I look in the email, is 21.", "[21]"),
+        ("My driving test is on the 14th of November.", "No wait, I have it in the mail here, it's the 21st.", "[21]"),
         ("Der Zahnarzt ist am 3. März.", "Nein warte, ist am 5.", "[5]. März"),
         ("The clinic is on the 19th of March.", "No wait, I have the letter here, it's the 26th not the 19th.", "26th"),
     ],

@@ -242,3 +242,8 @@ def test_a_rule_with_a_condition_is_a_rule(text: str) -> None:
 )
 def test_a_condition_alone_rules_nothing(text: str) -> None:
     assert not [each for each in slots(text) if each[0] == "manner"]
+
+
+def test_what_leads_to_a_clause_is_not_retold_with_it() -> None:
+    text = "Bloody typical I cancelled the paper on Friday."
+    assert quoted(text) == text

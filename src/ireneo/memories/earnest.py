@@ -278,7 +278,7 @@ def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
 
 
 def _told_within(piece: str, rows: FactCues) -> str:
-    """What a question or request tells: "…, because I'm allergic", "what do you take in she's in room twelve"."""
+    """What a question or request tells: "…, because I'm allergic", "how do I cheer her up she is in bed nine"."""
     for found in _COMMA.finditer(piece):
         # "How much is a permit for Leeds, grandma gave me her car": a comma is enough before a clause with a verb.
         told = _bare(piece[found.end() :], rows)

@@ -710,6 +710,10 @@ class _FactReader:
         own = said is not None and (said.subject or said.start == said.verb_start)
         # "It broke yesterday and he comes on Friday": two clauses may look into two directions.
         apart = len(times) > 1 and _CLAUSES.search(statement.text, times[0].end, times[-1].start) is not None
+        # "Bloody typical I cancelled it": what leads to a clause without a sign can't be retold with it.
+        leads = statement.text[: said.start].rstrip() if said is not None else ""
+        led = len(leads.split()) > 1 and not leads.endswith((",", ";", ":", "–", "—", " of"))
+        apart = apart or (led and not (times and times[0].start < len(leads)))
         if statement.language == "en" and said is not None and not apart and not cues("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
