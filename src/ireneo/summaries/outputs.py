@@ -163,8 +163,8 @@ def measured(output: str) -> str:
 
 
 _CUT_SHORT = lazy_re(
-    r"\d[\d,]* (?:more )?(?:lines|characters|chars|bytes|tokens) (?:were )?(?:truncated|omitted)"
-    r"|[Ss]howing lines \d+ ?[-–] ?\d+ of \d+|[Oo]utput too large \([^()\n]{1,20}\)|[Tt]runcated to \d[\d,]* \w+"
+    r"(?<![\d,])\d[\d,]*+ (?:more )?(?:lines|characters|chars|bytes|tokens) (?:were )?(?:truncated|omitted)"
+    r"|[Ss]howing lines \d++ ?[-–] ?\d++ of \d+|[Oo]utput too large \([^()\n]{1,20}\)|[Tt]runcated to \d[\d,]* \w+"
 )
 _FOUND_NOTHING = lazy_re(r"\s*(?:No (?:matches|files|results|content)(?: were)? found\b|Found 0 \w+|0 matches\b)", re.I)
 
