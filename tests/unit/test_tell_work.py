@@ -62,6 +62,12 @@ def test_a_search_in_vain_and_an_output_in_part_are_told() -> None:
     assert "- read src/rows.py was shown in part only: Showing lines 1-900 of 2377." in told(part)
 
 
+def test_of_an_output_that_was_cut_short_that_is_told_rather_than_a_piece() -> None:
+    diff = "\n".join(["diff --git a/src/rows.py b/src/rows.py", *(f"+row_{n} = read({n})" for n in range(60))])
+    shown = told(run("gh pr diff 2", f"{diff}\n[269 lines truncated]"))
+    assert "- `gh pr diff 2` was shown in part only: 269 lines truncated." in shown
+
+
 def test_a_script_that_writes_and_then_looks_is_no_search() -> None:
     made = run("cd /tmp/rows\nfor n in 1 2; do\n  echo row >> rows.txt\ndone\nwc -l rows.txt", "2 rows.txt")
     assert any(line.endswith("→ 2 rows.txt") for line in told(made))

@@ -150,13 +150,13 @@ LIMITS: dict[SectionName, int] = {
     "direction": 40,
     "strategy": 40,
     "operations": 60,
-    "discoveries": 150,
+    "discoveries": 300,
     "achieved": 60,
     "dead_ends": 30,
     "worked": 20,
     "constraints": MAX_PINS,
     "lifted": 24,
-    "artifacts": 120,
+    "artifacts": 240,
     "open": 12,
     "state": 60,
     "names": 1,
@@ -368,6 +368,8 @@ def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[
         yield _outcome(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
     elif kind in ("run", "use") and (figures := measured(output)):
         yield _outcome(step, f"{named} → {figures}", MEASURED)
+    elif part := cut_short(output):
+        yield _outcome(step, f"{named} was shown in part only: {part}.", IN_PART)
     elif said := shown_output(output, _said_after(messages, step)):
         yield _outcome(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
 
