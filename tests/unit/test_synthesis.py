@@ -500,6 +500,20 @@ def test_a_short_run_is_shown_nearly_whole_and_what_went_wrong_in_a_long_output_
     done(work())
 
 
+def test_what_the_user_refused_is_shown_with_its_call() -> None:
+    async def work() -> None:
+        house = House(reply())
+        much = (step for at in range(40, 400) for step in ran(at, f"harbour log {at}", f"{at} ships, all told\n" * 90))
+        await house.tell("one", *much, *ran(7, "harbour sink petrel", REFUSAL, failed=True))
+        await house.learn()
+        shown = house.model.prompts[0].user
+        assert "harbour log 41" not in shown
+        assert "\n…\n" in shown, "where messages are left out, one sees it"
+        assert shown.index("→ bash command harbour sink petrel") < shown.index("always open a pull request")
+
+    done(work())
+
+
 def test_a_model_is_told_a_long_run_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         monkeypatch.setattr(learning, "PART_TOKENS", 1)

@@ -188,11 +188,16 @@ def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message])
 def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
     """The worth of messages: the user's, those of costly failures, reasons of the agent, and the ends of tasks."""
     worth: dict[MessageId, float] = {}
+    called = {call.id: message.id for message in messages for call in message.draft.calls}
     for message in messages:
-        if message.role == "user" or any(True for each in message.draft.results for _ in said_in_results(each)):
+        answered = [each for each in message.draft.results if any(True for _ in said_in_results(each))]
+        if message.role == "user" or answered:
             worth[message.id] = 100.0
+            # Without the call, what the user refused would seem to be the call that is shown before.
+            worth |= {called[each.call_id]: 100.0 for each in answered if each.call_id in called}
         elif message.role == "assistant":
-            worth[message.id] = max(map(prose_worth, prose(message.text)), default=0.0)
+            said = max(map(prose_worth, prose(message.text)), default=0.0)
+            worth[message.id] = max(said, worth.get(message.id, 0.0))
     places = {message.id: at for at, message in enumerate(messages)}
     for rank, attempt in enumerate(_costliest(tasks)):
         over = [each for each in (attempt.over, attempt.instead) if each is not None]
@@ -227,7 +232,10 @@ def _room(message: Message, *, failed: bool) -> int:
 def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], count: Count) -> str:
     """Render messages, each cut to its allowance: texts first, then calls."""
     lines: list[str] = []
+    last = -1
     for number, message in shown.items():
+        lines += ["…"] if message.position > last + 1 and lines else []
+        last = message.position
         room = rooms.get(message.id, AGENT_TOKENS)
         parts = [_cut(without_recalled(message.text), room, count)]
         for result in message.draft.results:
