@@ -197,3 +197,18 @@ def test_a_mere_day_is_that_of_what_was_said_before(tmp_path: Path, was: str, sa
     held = [each.text for each in held_after(tmp_path, was, said)]
     assert [text for text in held if right in text]
     assert not [text for text in held if "14" in text or "am 3." in text or "the 19th" in text]
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_was_told_in_another_session_is_put_right(tmp_path: Path, gone: bool) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for day, text in enumerate(
+            ("My sister Ana eats no meat. My sister is called Ana.", "She isn't Ana, it's Anna.")
+        ):
+            at = f"2024-03-0{day + 1}T10:00:00Z"
+            memory.session(f"talk {day}").append([{"role": "user", "content": text, "timestamp": at}])
+            memory.work(until_idle=True)
+            if gone and not day:
+                memory.remember("My sister is called Ana.", origin="user")
+                memory.forget(session="talk 0")
+        assert {each.value for each in memory.memories() if each.attribute == "sibling"} == {"Anna"}

@@ -15,7 +15,7 @@ from typing import Unpack
 from msgspec.structs import replace
 
 from ireneo.engine.named import memories_of_ids, used
-from ireneo.engine.provenance import already_held, check_sources, update_staleness
+from ireneo.engine.provenance import already_held, check_sources, stored_messages, update_staleness
 from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
@@ -408,7 +408,9 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
             value=each.value,
             adds=any(piece.adds for piece in told.evidence),
             recorded=draft.recorded + _AFTER,
-            messages=(*told.sources, *draft.messages),
+            # What was told in another session belongs to none of both.
+            session=draft.session if {*told.sessions} <= {draft.session} else "",
+            messages=(*stored_messages(tx, space, supporting(told)), *draft.messages),
         )
         done += settle_drafts(tx, space, [over, right])
     return done
