@@ -70,10 +70,10 @@ def test_what_a_commit_runs_is_told_where_it_refused_one() -> None:
     )
     assert worth_telling(seen)
     assert not worth_telling(seen[:1])
-    staged = (
-        "Exit code 1\n[STARTED] Running tasks for staged files...\n[STARTED] rows --fix\n[FAILED] rows --fix [FAILED]"
-    )
+    staged = "Exit code 1\n[STARTED] Running tasks...\n[STARTED] rows --strict\n[FAILED] rows --strict [FAILED]"
     (one, _) = facts("hook", run("git commit -m a", staged, failed=True))
-    assert one.text == "A commit here runs `rows --fix`, and fails where it does: run it before."
+    assert one.text == "A commit here runs `rows --strict`, and fails where it does: run it before."
+    mending = run("git commit -m a", staged.replace("--strict", "--fix"), failed=True)
+    assert not facts("hook", mending)
     assert not facts("hook", run("git commit -m a", f"{HOOK}\n[main 1a2b3c] a"))
     assert not facts("hook", run("git commit -m a", "Exit code 1\nnothing to commit", failed=True))

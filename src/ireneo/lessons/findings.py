@@ -233,6 +233,7 @@ _HOOK_RUNS = lazy_re(
     r"|\[STARTED\] (?P<staged>[a-z][\w./-]*(?: [\w./:=-]{1,30}){0,4}))$",
     re.M,
 )
+_MENDS_FILES = lazy_re(r"--(?:fix|write)\b|\b(?:fmt|format)\b")
 _MOST_CHECKS = 4
 
 
@@ -244,6 +245,8 @@ def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
         return
     shown = max(commits, key=lambda each: (len(_checks_of(each)), each in refused))
     checks = [f"`{each}`" for each in _checks_of(shown)[:_MOST_CHECKS]]
+    if not checks:
+        return
     said = f"{', '.join(checks[:-1])} and {checks[-1]}, and fails where one of them does: run them before."
     said = said if len(checks) > 1 else f"{checks[0]}, and fails where it does: run it before."
     seen = [*(each for each in refused if each is not shown), shown]
@@ -252,8 +255,9 @@ def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
 
 
 def _checks_of(commit: TriedCall) -> list[str]:
+    """What a commit ran that only checks: what mends files by itself need not be run before."""
     found = (next(filter(None, each.groups())) for each in _HOOK_RUNS.finditer(commit.step.output))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(each for each in found if not _MENDS_FILES.search(each)))
 
 
 _A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")
