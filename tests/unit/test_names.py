@@ -20,7 +20,7 @@ from ireneo.summaries.story import make_leaf
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
 PLAIN = "Tomasa"
-NAMES = ("Élodie", "Øyvind", "Łukasz", "Şule", "Čedomir", "Đorđe", "İpek", "Tomáš", "Ağça", "Paweł")
+NAMES = ("Élodie", "Øyvind", "Łukasz", "Şule", "Čedomir", "Đorđe", "İpek", "Tomáš", "Ağça", "Paweł", "Günay")
 
 SAID = [
     "My sister is called {}.",

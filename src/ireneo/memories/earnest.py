@@ -12,11 +12,18 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Words
-from ireneo.language.words import in_standard, language_of_sentence, letters, sentences, writes_nouns_large
+from ireneo.language.words import (
+    common_words,
+    in_standard,
+    language_of_sentence,
+    letters,
+    sentences,
+    writes_nouns_large,
+)
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, not_german, says
 from ireneo.patterns import lazy_re
 
@@ -38,6 +45,7 @@ _QUOTATION = lazy_re(
 )
 _POSSESSED = lazy_re(lambda: rf"{either(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_LARGE = lazy_re(rf"\b{CAPITAL}\w+")
 _GERMAN = lazy_re(lambda: either(of_language(Words, "de").signs), re.I)
 
 
@@ -154,9 +162,17 @@ def _language(sentence: str, text: str) -> str:
         return "de"
     if sum(word in of_language(Words, "en").telling for word in words) > 1:
         return language
-    if _GERMAN.search(sentence):
+    # Beside a word of English alone, a name makes no German of a sentence: "my sister is called Günay".
+    if _GERMAN.search(sentence if _english_alone().isdisjoint(words) else _LARGE.sub("", sentence)):
         return "de"
     return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
+
+
+@from_data
+def _english_alone() -> frozenset[str]:
+    """Common words of English that German has not, in any dialect: "no" and "do" are said in Bavaria too."""
+    words = of_language(Words, "en").telling.union(word for word in common_words() if len(word) > 2 or word == "my")
+    return words - of_language(Words, "de").stop
 
 
 def is_joke_taken_back(text: str) -> bool:
