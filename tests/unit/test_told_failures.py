@@ -140,6 +140,8 @@ def test_a_file_is_a_trap_for_who_changes_it() -> None:
         ("`sed -i 's/a/b/'` stops with an error here", "sed -i 's/1/2/' rows.ini", True),
         ("Running `pytest` bare from the root dies", "pytest -q", True),
         ("Running `pytest` bare from the root dies", "pytest -q services/rows", False),
+        ("make deploy without the VPN hangs: connect to the VPN first", "vpn connect && make deploy", False),
+        ("make deploy without the VPN hangs: connect to the VPN first", "git pull && make deploy", True),
         ("Try `rsync -n` first", "rsync -a one two", True),
         ("Try `rsync -n` first", "rsync -an one two", False),
         ("Try `rsync -n` first", "rsync -h", False),
@@ -533,3 +535,9 @@ def test_what_must_not_be_changed_is_the_place_that_is_named(text: str, path: st
 
 def test_a_word_of_every_text_is_no_command() -> None:
     assert not [each for each in calls_told("they hang without the VPN: connect first") if each.command == "they"]
+
+
+def test_the_guard_says_once_that_it_is_instead() -> None:
+    trap = one_trap(record("npm ci hangs here: use npm ci --offline instead"), ["cli"])
+    assert trap is not None
+    assert trap.way_out == "use npm ci --offline"

@@ -331,7 +331,16 @@ def _steps_into(trap: Trap, call: _CallRead) -> bool:
         _is_flag_of(trap, each, one) for each in trap.unless for one in call.pieces
     ):
         return False
+    if trap.remembered and any(_does_first(trap, each) and not _is_about(trap, each) for each in call.pieces[:-1]):
+        return False
     return any(_is_about(trap, piece) and not _is_elsewhere(trap, piece, call) for piece in call.pieces)
+
+
+def _does_first(trap: Trap, piece: _Piece) -> bool:
+    """Whether a program and all that it is given stand in the way out: `vpn connect`, of "connect to the VPN first"."""
+    said = {word.lower() for word in _WORD.findall(trap.way_out)}
+    words = [word.lower() for word in piece.words]
+    return len(words) > 1 and said.issuperset(words)
 
 
 def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:

@@ -121,6 +121,10 @@ def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     return [each for each in traps if each.needle]
 
 
+_INSTEAD = lazy_re(r",?\s+(?:instead|stattdessen)$", re.I)
+"""The guard says that word itself."""
+
+
 def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     pieces = supporting(record)
     times, dated = len(pieces), [each.when for each in pieces if each.when is not None]
@@ -130,7 +134,7 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
         lesson=record.id,
         remembered=True,
         said=_small(as_part(told.said)),
-        way_out=_small(as_part(told.way_out)) or HEED,
+        way_out=_small(_INSTEAD.sub("", as_part(told.way_out))) or HEED,
         why=as_part(told.why).strip('“”"'),
         seen=f"{often} in {month(last)}" if last is not None else often.removesuffix("; last"),
         runs=times,
