@@ -121,7 +121,7 @@ def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     return [each for each in traps if each.needle]
 
 
-_INSTEAD = lazy_re(r",?\s+(?:instead|stattdessen)$", re.I)
+_INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
 """The guard says that word itself."""
 
 
