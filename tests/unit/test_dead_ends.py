@@ -202,6 +202,7 @@ def test_a_change_that_version_control_threw_away_is_told() -> None:
         "I tried changing src/rows.py — abandoned, and taken back with `git checkout -- src/rows.py`."
     ]
     assert told(there, run("git checkout -b rows", "Switched to a new branch 'rows'")) == []
+    assert told(there, run("rm -rf out && ./src/rows.py | tail -3", "3 rows")) == []
     assert told(there, run("git checkout -- src/other.py", "")) == []
     assert told(run("git checkout -- src/rows.py", "")) == []
 

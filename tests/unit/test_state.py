@@ -119,6 +119,14 @@ def test_a_check_passed_only_where_nothing_that_it_said_speaks_against_it() -> N
     assert "undefined: keepRow" in failed
 
 
+def test_a_check_of_which_nothing_tells_how_it_ended_did_not_pass() -> None:
+    assert shown(run("./check.sh test 2>&1 | grep Step", "Step 3: count the rows")) == []
+    assert shown(run("pytest -q | tail -2", "tests/test_rows.py\nrows: 7")) == []
+    assert shown(run("pytest -q", "Command running in background with ID: b7. Output goes to: b7.out")) == []
+    assert shown(run("pytest -q | tail -1", "7 passed in 0.2s")) == ["`pytest -q` passed (7 passed in 0.2s)."]
+    assert shown(run("go build ./... 2>&1 | head", "")) == ["`go build ./...` passed."]
+
+
 def test_a_check_is_told_without_the_dots_of_its_progress() -> None:
     for shown_first in ("........................x", ".F.s [ 57%]\n...x [100%]"):
         (line,) = shown(run("pytest -q", f"{shown_first}\n24 passed, 1 xfailed in 6.31s"))

@@ -81,6 +81,7 @@ _LOOKS_FOR = lazy_re(
     r"(?:^|[|;&(]|\bthen\b)\s*(?:grep|rg|ag|egrep|fgrep|diff|cmp|test|\[|which|command -v|pgrep)\b[^|;&]*$"
 )
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
+_COMMANDS_END = lazy_re(r"[\n;&|]+")
 _REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
 _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
@@ -323,11 +324,13 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
         return []
     given, done = _executed(step)
     if _brought_back(steps, place):
-        done = _STASHES.sub("", done)
+        given, done = _STASHES.sub("", given), _STASHES.sub("", done)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed(steps[:place])
-    lost = [path for path in before if path.rsplit("/", 1)[-1] in given]
+    # In `rm -rf out && ./check.sh` the script is run and stays.
+    parts = [part for part in _COMMANDS_END.split(given) if _UNDO.search(part) or _REMOVE.search(part)]
+    lost = [path for path in before if any(path.rsplit("/", 1)[-1] in part for part in parts)]
     return lost or (before if _ALL.search(done) else [])
 
 

@@ -372,7 +372,7 @@ def _state_of_step(step: Step) -> Iterator[Line]:
     elif action.kind == "read" and not step.failed:
         yield step.line(action.subject, SEEN_LAST, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
-        if action.kind == "check" and (step.failed_itself or not step.failed):
+        if action.kind == "check" and (step.failed_itself or not (step.failed or step.ended_unseen)):
             came = _came(step, step.answered)
             yield step.line(
                 f"`{clip(action.subject, 100)}` {came}.",

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.language.words import sentences as split
-from ireneo.log.calls import derive_failed, was_refused, was_stopped, without_reminders
+from ireneo.log.calls import derive_failed, known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Call, Message, MessageId, Result, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line
@@ -290,6 +290,15 @@ _MASKED = lazy_re(
     r"|(?:\[\S{1,40}\] )?ERROR task failed|[1-9]\d* issues?:$|Found [1-9]\d* errors?\b(?! \(\d+ fixed, 0 ))",
     re.MULTILINE,
 )
+_IN_BACKGROUND = lazy_re(r"\s*(?:Command|Process) (?:is )?(?:now )?running in (?:the )?background\b", re.IGNORECASE)
+_SEARCHED = lazy_re(r"\|\s*(?:e?grep|rg|awk|sed|jq)\b")
+_PIPED = lazy_re(r"\|\s*(?:e?grep|rg|awk|sed|jq|head|tail|tee|cat|sort|uniq|less)\b")
+_PASSES = lazy_re(
+    r"^ok\b|\bpass(?:ed|es|ing)?\b|\bsuccess|\bsucceeded\b|\b0 (?:failed|failures|errors?|issues|problems|warnings)\b"
+    r"|\bno (?:errors|issues|problems|warnings)\b|\b(?:finished|built|compiled|up to date|done in)\b|[✓✔✅]",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a check prints that passed."""
 _ENVIRONMENT = lazy_re(
     r"not found|no such|unknown|unrecogni[sz]ed|usage:|permission denied|no module named|not installed|cannot find",
     re.IGNORECASE,
@@ -386,6 +395,19 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
             return failed is True
         # The status of a pipe is that of its last program.
         return any(mark in self.command for mark in "|;") and bool(_MASKED.search(self.output))
+
+    @cached_property
+    def ended_unseen(self) -> bool:
+        """Whether nothing tells how the call ended: it runs in the background, or another program read its output.
+
+        The status of ``./check.sh | tail`` is that of `tail`; only what the output says of passing or failing counts.
+        """
+        if self.result is None or _IN_BACKGROUND.match(self.output):
+            return True
+        if self.failed or known_failed(self.result, self.call) is not None or _PASSES.search(self.output):
+            return False
+        # A builder that prints nothing has nothing to complain of, unless its words were searched for others.
+        return bool((_PIPED if self.output.strip() else _SEARCHED).search(self.command))
 
     @property
     def command(self) -> str:

@@ -111,6 +111,8 @@ TOLD_BY_OUTCOME: frozenset[ActionKind] = frozenset({"check", "run", "save", "fet
 ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
 ACTS = (("did", 1),)
+RAN_ONLY = (("run", 1),)
+"""Of a check of which nothing tells how it ended."""
 ANSWERED_ASKED = ((ANSWERS, 1),)
 CUT = "…"
 """Ends a subject that was too long."""
@@ -363,8 +365,11 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
 def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
     """What a call that didn't fail brought."""
     kind, output = step.action.kind, step.answered
-    if kind == "check":
-        wrong = errors(output, 200)
+    wrong = errors(output, 200) if kind == "check" else ""
+    if kind == "check" and step.ended_unseen:
+        if said := wrong or shown_output(output):
+            yield replace(_outcome(step, f"{named} → {said}", RAN), verbs=RAN_ONLY)
+    elif kind == "check":
         yield _outcome(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
     elif kind in ("run", "use") and (figures := measured(output)):
         yield _outcome(step, f"{named} → {figures}", MEASURED)
@@ -482,7 +487,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
 
 def _closing(done: Sequence[Step]) -> str:
     check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    return "" if check is None or check.failed else f" — {clip(check.action.subject, 80)} passed"
+    return "" if check is None or check.failed or check.ended_unseen else f" — {clip(check.action.subject, 80)} passed"
 
 
 # Deeper summaries: the lines of those under them, each once, and the last one about each subject.
