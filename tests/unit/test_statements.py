@@ -357,7 +357,7 @@ def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_co
 
 def test_what_a_tool_says_of_a_part_and_of_nothing_is_known() -> None:
     assert cut_short("a = 1\n[269 lines truncated]") == "269 lines truncated"
-    assert cut_short("a = 1\n[Showing lines 1-1603 of 2377 (50.0KB limit)]") == "Showing lines 1-1603 of 2377"
+    assert cut_short("a = 1\n[Showing lines 1-900 of 1350 (32.0KB limit)]") == "Showing lines 1-900 of 1350"
     assert cut_short("12 lines of it\nare lost") == ""
     assert found_nothing("No matches found")
     assert found_nothing("No files found\n")
