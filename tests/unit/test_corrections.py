@@ -212,3 +212,52 @@ def test_what_was_told_in_another_session_is_put_right(tmp_path: Path, gone: boo
                 memory.remember("My sister is called Ana.", origin="user")
                 memory.forget(session="talk 0")
         assert {each.value for each in memory.memories() if each.attribute == "sibling"} == {"Anna"}
+
+
+PEANUTS, ERDNUESSE = "My daughter Maisie is allergic to peanuts.", "Meine Tochter Maisie ist gegen Erdnüsse allergisch."
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Turns out Maisie isn't allergic to peanuts after all! The doctor tested her, it's cashews.", "cashews"),
+        ("Maisie isn't allergic to peanuts after all, it's cashews.", "cashews"),
+        ("Maisie is not allergic to peanuts. It was cashews all along.", "cashews"),
+        ("Maisie isn't allergic to peanuts. We had her tested. It's cashews.", "cashews"),
+        ("The doctor says Maisie isn't allergic to peanuts, we had her tested and it's cashews.", "cashews"),
+        ("Maisie ist doch nicht gegen Erdnüsse allergisch! Die Ärztin hat sie getestet, es sind Cashews.", "Cashews"),
+        ("Maisie ist doch nicht gegen Erdnüsse allergisch, es sind Cashews.", "Cashews"),
+        ("Maisie ist nicht allergisch gegen Erdnüsse. Es waren die ganze Zeit Cashews.", "Cashews"),
+        (
+            "Es hat sich herausgestellt, dass Maisie nicht gegen Erdnüsse allergisch ist, sondern gegen Cashews.",
+            "Cashews",
+        ),
+    ],
+)
+def test_what_is_so_stands_behind_what_is_denied(tmp_path: Path, known: bool, said: str, value: str) -> None:
+    before = (ERDNUESSE if "Erdn" in said else PEANUTS) if known else "My daughter is called Maisie."
+    held = [each for each in held_after(tmp_path, before, said) if each.attribute == "allergy"]
+    assert [(each.subject, each.value) for each in held] == [("Maisie", value)]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "It's a relief.",
+        "It's Monday.",
+        "It's such a relief.",
+        "We went to the park, it's lovely there.",
+        "It was just a rash.",
+        "It's confirmed.",
+    ],
+)
+def test_what_goes_on_behind_a_denial_is_no_value(tmp_path: Path, behind: str) -> None:
+    held = held_after(tmp_path, PEANUTS, f"Maisie isn't allergic to peanuts after all. {behind}")
+    assert not [each for each in held if each.attribute == "allergy"]
+
+
+@pytest.mark.parametrize("behind", ["Es ist ein Segen.", "Es ist Sommer, da passt das gut.", "Es ist Sommer."])
+def test_what_goes_on_behind_a_german_denial_is_no_value(tmp_path: Path, behind: str) -> None:
+    held = held_after(tmp_path, ERDNUESSE, f"Maisie ist doch nicht gegen Erdnüsse allergisch. {behind}")
+    assert not [each for each in held if each.attribute == "allergy"]

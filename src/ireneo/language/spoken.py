@@ -28,6 +28,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     # A sentence that puts right what was said: not `was`, but `now`; or what stands `behind` the same preposition.
     # `sure` where it says so even if neither is named
     corrects: Row = ()
+    # That `who` is not (`be`, `state`, `end`) what `was` said, and behind it that it is `now`
+    not_that: Row = ()
+    but_that: Row = ()
     muddled: Row = ()  # Anywhere: somebody mixed things up in what they said
     articles: Row = ()  # Before a noun
     hyperbole: Row = ()  # Anywhere: nobody means it so

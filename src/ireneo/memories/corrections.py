@@ -28,6 +28,7 @@ from ireneo.patterns import lazy_re
 _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _LONGEST = 90
 """Letters of a correction; what goes on for longer says more than that."""
+_PAUSE = lazy_re(r"(?:[,;:]|\s[–—-])\s")
 _EDGES = " .,;:!?–—-…"
 _DAY = lazy_re(
     lambda: (
@@ -93,23 +94,50 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
     words: list[str] = []
     at = 0
     while at < len(said):
-        read = next(_corrections(said[at : at + 2]), None)
+        read = next(_denials(said[at : at + 3]), None) or next(_corrections(said[at : at + 2]), None)
         step, correction = read or (1, None)
+        between = said[at + 1 : at + step - 1] if correction is not None and correction.restated else []
         if correction is not None and (place := _sentence_of(correction, kept)) is not None:
             kept[place] = _with_words(kept[place], correction)
+            kept += between
             words.append(correction.now)
         elif correction is not None and (righted := list(_memories_of(correction, known, recent))):
             found += righted
+            kept += between
         elif correction is not None and correction.restated:
             # Nothing is known of what was wrong: it is not so, and the other is.
-            kept += [said[at], correction.restated]
+            kept += [said[at], *between, correction.restated]
             words.append(correction.now)
         else:
             kept.append(said[at])
             step = 1
         at += step
-    text = text if len(kept) == len(said) else " ".join(kept)
+    text = text if kept == said else " ".join(kept)
     return PutRight(text=text, words=tuple(words), memories=tuple(found))
+
+
+def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
+    """What is denied with what is so behind it, in the same sentence or after it: "not allergic to eggs. It's milk"."""
+    first, _ = _without_leads(said[0])
+    pauses = [(1, first[: each.start()], first[each.end() :]) for each in _PAUSE.finditer(first)]
+    later = [(place + 1, first, said[place]) for place in range(1, len(said))]
+    for step, denial, behind in (*pauses, *later):
+        denied = next((hit for row in each_of("not_that") if (hit := row.fullmatch(denial))), None)
+        told = _without_leads(behind)[0] if denied else ""
+        right = next((hit for row in each_of("but_that") if told and (hit := row.fullmatch(told))), None)
+        if denied is None or right is None or len(_WORDS.findall(right["now"])) > _FEW:
+            continue
+        parts = {**denied.groupdict(), **right.groupdict()}
+        yield (
+            step,
+            _Correction(
+                was=denied["was"].strip(_EDGES),
+                now=without_article(right["now"].strip(_EDGES)),
+                who=denied["who"].strip(),
+                restated=_restated(parts),
+                quote=" ".join(dict.fromkeys((said[0], said[step - 1]))).rstrip("."),
+            ),
+        )
 
 
 def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:

@@ -34,6 +34,8 @@ _EACH = (
     "so_many",
     "one_more",
     "corrects",
+    "not_that",
+    "but_that",
     "tells_within",
     "arrives",
 )
