@@ -123,6 +123,8 @@ def test_empty_places_say_so(tmp_path: Path) -> None:
     checked = run("check", "Bash", "ls", cwd=tmp_path)
     assert checked.stdout == "Nothing speaks against it.\n"
     assert "No run was learned from yet" in checked.stderr
+    run("remember", "`make deploy` hangs without the VPN.", "--kind", "failure", cwd=tmp_path)
+    assert not run("check", "Bash", "ls", cwd=tmp_path).stderr
 
 
 def test_arguments_that_begin_like_json_and_are_none_are_refused(filled: Path) -> None:

@@ -463,16 +463,17 @@ def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, store
         session = session_named(memory, about.session).id if about.session else None
         found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
         runs = memory.runs() if found is None else ()
-    return Answer(
-        found, plain(f"{found.markdown}\n") if found is not None else lambda: _show_silence(runs, about.project)
-    )
+        told = found is None and not runs and bool(memory.memories(kind="failure", limit=1))
+    if found is not None:
+        return Answer(found, plain(f"{found.markdown}\n"))
+    return Answer(found, lambda: _show_silence(runs, about.project, told=told))
 
 
-def _show_silence(runs: Sequence[LearnedRun], project: str) -> None:
-    """Say that nothing is known against a call, and warn where no run of its project was learned from."""
+def _show_silence(runs: Sequence[LearnedRun], project: str, *, told: bool) -> None:
+    """Say that nothing is known against a call; warn where no run of its project was learned from, nor told of."""
     here = Scoped(project=project or None).name
     known = sorted({run.project for run in runs if run.project})
-    if not runs:
+    if not runs and not told:
         warn("No run was learned from yet; `ireneo learn` imports them.")
     elif here and known and here not in known:
         warn(_none_of(here, known))
