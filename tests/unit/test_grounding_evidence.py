@@ -246,3 +246,9 @@ def test_a_day_of_the_week_is_found_however_it_is_written(told: str, source: str
 def test_what_varies_may_stand_in_angle_brackets_and_all_else_as_it_was(claimed: str, stands: bool) -> None:
     done = ["sed -i '225,312d' reports.py", "sed -i '228a\\  pass' reports.py", "Applied edit to reports.py."]
     assert (check_text(claimed, SourceIndex(done)) == []) is stands
+
+
+def test_a_flag_stands_where_a_program_registers_it_without_its_dashes() -> None:
+    sources = SourceIndex(['flags.Bool("moon-phase", false, "show the moon")', "a low-water mark, and `--tide`"])
+    for told, stands in (("--moon-phase", True), ("--tide", True), ("--low-water", False), ("-moon-phase", False)):
+        assert sources.supports(TextClaim("identifier", told)) is stands

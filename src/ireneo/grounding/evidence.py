@@ -271,6 +271,9 @@ class SourceIndex:
         if re.fullmatch(r"[0-9a-f]{7,40}", name):
             return self._stands(name, _begins_word)
         bare = name.strip("$@:.#-")
+        if name.startswith("--") and bare:
+            # A program registers the flag `--dry-run` as "dry-run".
+            return any(self._stands(f"{mark}{bare}{mark}", _anywhere) for mark in "\"'`")
         if bare != name and bare:
             return not name.startswith("-") and self._has_identifier(bare)
         if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
