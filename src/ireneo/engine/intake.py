@@ -293,7 +293,9 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         known.learn(each.record for each in done)
         remembered += done
         near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
-        right = put_right(said.text, known.facts, near) if said.role == "user" else PutRight(text=said.text)
+        # What is read already and was said later is put right by no word from before.
+        told = [each for each in known.facts if not (each.sources and said.at) or each.at.date() <= said.at.date()]
+        right = put_right(said.text, told, near) if said.role == "user" else PutRight(text=said.text)
         done = settle_righted(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(record for each in done for record in (each.record, *each.changed))
         remembered += done

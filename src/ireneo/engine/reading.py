@@ -29,7 +29,7 @@ from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.facts import attribute_of, holding_of, holds_at
-from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
+from ireneo.memories.record import GENERAL, NAMES, Kind, MemoryDraft, Record, State
 from ireneo.memories.said import SaidFact
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
@@ -544,6 +544,8 @@ def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
     over = [
         replace(piece, at=max(at, each.at), against=True, why=fact.quote, **_identity_of(each), kind=each.kind)
         for each in read.ended
+        # What is told of a later day is not ended by an earlier word.
+        if not (each.sources and piece.messages) or each.at.date() <= piece.at.date()
     ]
     return [*over, own_draft(fact, piece)]
 
@@ -580,17 +582,34 @@ def _identity_of(record: Record) -> dict[str, str]:
     return {name: getattr(record, name) for name in ("text", *NAMES)}
 
 
+def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+    """Those of `records` that a project may end, as they stand without what only other projects tell."""
+    own = {"", GENERAL, project}
+    here = {each.id: each for each in records if own & set(each.projects)}
+    shared = [each for each in here.values() if not each.holds or not own.issuperset(each.projects)]
+    if not shared or not tx.search.knows_other_project(space, project):
+        return list(here.values())
+    seen = Scope(tx, space, ScopeLimits(project=project, undone=True)).seen(shared)
+    judged = here | dict(zip((each.id for each in shared), seen, strict=True))
+    return [each for each in judged.values() if each is not None]
+
+
 class Known:
     """The newest memories that may be seen from a project."""
 
     def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
         """Read the memories; with `at` also those that ended by themselves, such as plans, if they held then."""
-        states: tuple[State, ...] = ("active", "retired") if at else ("active",)
-        listed = tx.memories.list(space, MemoryFilter(states=states, archived=False), MOST_KNOWN)
+        self._tx, self._space, self._project = tx, space, project
+        self._has_others = tx.search.knows_other_project(space, project)
+        states: list[State] = ["active"]
+        states += ["retired"] if at else []
+        # What another project has replaced may hold here.
+        states += ["superseded"] if self._has_others else []
+        listed = tx.memories.list(space, MemoryFilter(states=tuple(states), archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
-        said = [each for each in said if each.state == "active" or (at and holds_at(each, at))]
+        said = [each for each in said if each.state != "retired" or (at and holds_at(each, at))]
         seen = Scope(tx, space, ScopeLimits(project=project)).visible(said)
-        self._held = {each.id: each for each in seen}
+        self._held = {each.id: each for each in seen if each.state != "superseded"}
 
     @property
     def facts(self) -> Sequence[Record]:
@@ -599,8 +618,13 @@ class Known:
 
     def learn(self, changed: Iterable[Record]) -> None:
         """Take in changed memories."""
-        for each in changed:
-            if each.state == "active":
-                self._held[each.id] = each
-            else:
-                self._held.pop(each.id, None)
+        told = {each.id: each for each in changed}
+        if self._has_others:
+            # What has ended here may have been over for all projects together.
+            keys = {(each.kind, each.key) for each in told.values()}
+            stored = (each for kind, key in sorted(keys) for each in self._tx.memories.of_key(self._space, kind, key))
+            told |= {each.id: each for each in stored if each.id in self._held}
+        for name in told:
+            self._held.pop(name, None)
+        now = known_in(self._tx, self._space, self._project, list(told.values()))
+        self._held.update((each.id, each) for each in now if each.state == "active")

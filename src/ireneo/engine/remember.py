@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.named import memories_of_ids, used
 from ireneo.engine.provenance import already_held, check_sources, stored_messages, update_staleness
-from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
+from ireneo.engine.reading import Known, Utterance, drafts_of, known_in, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
 from ireneo.errors import BadInput, ModelError, NothingToKeep
@@ -27,12 +27,12 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.corrections import Righted
 from ireneo.memories.endings import lasted, may_change, replaced_by
-from ireneo.memories.facts import ONE_LIFE, Fact, facts, holding_of
+from ireneo.memories.facts import ONE_LIFE, Fact, facts, held_at, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import passed
 from ireneo.memories.reconcile import RememberOutcome, reconcile
-from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, quoted, slot, supporting
+from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
 from ireneo.memories.remnants import uncounted, unmarried, without
 from ireneo.memories.rivals import counts_of, switched
 from ireneo.memories.wording import words_of
@@ -214,7 +214,7 @@ def settle_said(
     """
     done: list[Remembered] = []
     for told in drafts:
-        draft = _behind_what_held(tx, space, _with_project(tx, space, told, judged=False))
+        draft = _where_it_belongs(tx, space, _with_project(tx, space, told, judged=False))
         over = _memories_ended(tx, space, draft, near)
         ended = settle_drafts(tx, space, [_evidence_against(each, draft) for each in over])
         ended += settle_drafts(tx, space, [rest for each in over if (rest := _remainder_of(each, draft))])
@@ -223,7 +223,9 @@ def settle_said(
             if ended and words_of(draft.text) == draft.why:
                 # Knowing that it is over is worth something if it was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
-        elif draft.against and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft)):
+        elif draft.against and not known_in(
+            tx, space, draft.project, tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
+        ):
             # Nothing was known of the slot that it ends: it is news.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
@@ -253,20 +255,46 @@ def _ended_by(done: Remembered) -> bool:
     return done.did == "overturned" or any(not each.holds for each in done.changed)
 
 
-def _behind_what_held(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
-    """The draft of a change that is told in a chat, from when it holds: after whatever was told to hold before it.
+def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
+    """The draft of what is told in a chat, from when it holds: after whatever was told to hold before it.
 
     "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said after it, is the newer state, although
-    that week was before Porto was told.
+    that week was before Porto was told. What counts is when something was said, not when it is read: what a project has
+    read of later days stays behind the draft.
     """
     if not draft.messages or not draft.attribute or holding_of(draft.attribute) != "one":
         return draft
-    known = tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
-    others = [each for each in known if each.holds and (draft.against or each.value != draft.value)]
+    heard = draft.told or _said(tx, space, draft)
+    row = KINDS[draft.kind]
+    known = known_in(tx, space, draft.project, tx.memories.of_key(space, draft.kind, row.key(draft)))
+    others = [each for each in known if row.holds(each, heard) and (draft.against or each.value != draft.value)]
     # "I quit. Since Monday I'm a teacher": the new work doesn't end with the old one.
     ends = [piece for each in known for piece in each.evidence if piece.against and piece.messages]
-    told = max((piece.at for piece in (*(one for each in others for one in supporting(each)), *ends)), default=draft.at)
-    return replace(draft, at=told + _AFTER) if draft.at < told < draft.at + _RECENT else draft
+    between = [
+        piece
+        for piece in (*(one for each in others for one in supporting(each)), *ends)
+        if draft.at < piece.at <= heard and piece.at < draft.at + _RECENT
+    ]
+    told = max((piece.at for piece in between if _said(tx, space, piece) <= heard), default=None)
+    if told is not None:
+        return replace(draft, at=told + _AFTER)
+    if draft.against:
+        return draft
+    newer = [
+        piece.at
+        for each in others
+        for piece in supporting(each)
+        if any(period.start == piece.at for period in each.periods if held_at([period], draft.at))
+        and draft.at - _RECENT < piece.at <= draft.at
+        and _said(tx, space, piece) > heard
+    ]
+    return replace(draft, at=min(newer) - _AFTER) if newer else draft
+
+
+def _said(tx: Transaction, space: str, piece: Evidence) -> datetime:
+    """When something was said: at the time of its last message, or else at that of which it tells."""
+    named = tx.log.find(SessionKey(space, piece.session), piece.messages) if piece.session and piece.messages else ()
+    return max((each.draft.at for each in named if each.draft.at is not None), default=piece.at)
 
 
 def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
@@ -284,7 +312,7 @@ def _already_over(
     if (
         draft.origin != "user"
         or draft.against
-        or not told.holds
+        or not (told.holds or held_at(told.periods, draft.at))
         or (near and all(each.at <= draft.at for each in near))
     ):
         return
@@ -306,7 +334,8 @@ def _already_over(
             quote="",
             **{name: getattr(each, name) for name in NAMES},
         )
-        if _ended_among(word, [told], often):
+        # What has a successor by now may have been over before that began.
+        if _ended_among(word, [replace(told, state="active", at=draft.at)], often):
             yield _evidence_against(told, word)
 
 
@@ -330,8 +359,7 @@ def _beside(
     if switched(words_of(draft.text)):
         # What somebody used before shares no word with what they switched to.
         known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
-    here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
-    return list(here.values()), often
+    return known_in(tx, space, draft.project, list({each.id: each for each in known}.values())), often
 
 
 def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
