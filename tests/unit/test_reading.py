@@ -412,6 +412,20 @@ def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() 
     run(work())
 
 
+def test_what_was_said_before_ends_nothing_that_is_told_of_a_later_day() -> None:
+    async def work() -> None:
+        choir = FactSaid(message=1, quote="sing in a choir", text="Vera sings in a choir.")
+        gone = FactSaid(
+            message=1, quote="left the choir", text="Vera left the choir.", kind="event", over=True, replaces=["K1"]
+        )
+        for later, held in ((0, ["Vera left the choir."]), (40, ["Vera left the choir.", "Vera sings in a choir."])):
+            desk = Desk([facts(choir), facts(gone)])
+            await desk.hear("I sing in a choir.", days=later)
+            assert [each.text for each in await desk.hear("I left the choir.", days=20)] == held
+
+    run(work())
+
+
 def test_rules_stand_in_for_a_model_that_fails_and_it_is_asked_again() -> None:
     async def work() -> None:
         desk = Desk([ModelUnavailable("The model is down."), NOTHING])

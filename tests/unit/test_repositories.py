@@ -147,3 +147,19 @@ async def test_what_one_folder_taught_is_told_in_the_other_once_it_is_proved(tmp
         assert await seen("/srv/c/api") == ["The staging server is called gull."]
     assert await hook("/srv/b/api")
     assert not await hook("/srv/c/api")
+
+
+@waited
+async def test_what_is_told_in_one_folder_of_a_repository_changes_what_the_other_told(tmp_path: Path) -> None:
+    told = (("a", "2026-03-10", "I live in Porto."), ("b", "2026-03-12", "I moved to Lisbon last week."))
+    async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
+        for name, day, text in told:
+            log = tmp_path / f"{name}.jsonl"
+            log.write_text(log_of(name, (user("Where is it?"), ran(REMOTE[1], REMOTE[2])), f"{name}/api"), "utf-8")  # type: ignore[arg-type]
+            await memory.learn_from(log)
+            talk = await memory.session(f"talk of {name}", project=f"/srv/{name}/api")
+            await talk.append([{"role": "user", "content": text, "timestamp": f"{day}T10:00:00+00:00"}])
+            await memory.work(until_idle=True)
+        for name, _, _ in told:
+            held = await memory.memories(project=f"/srv/{name}/api")
+            assert [each.value for each in held if each.attribute == "home"] == ["Lisbon"]

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.scope import Scope, ScopeLimits
+from ireneo.engine.scope import Scope, ScopeLimits, one_repository
 from ireneo.errors import BadInput
 from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import TextClaim, instruction_like, neutralise, units
@@ -584,7 +584,9 @@ def _identity_of(record: Record) -> dict[str, str]:
 
 def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """Those of `records` that a project may end, as they stand without what only other projects tell."""
-    own = {"", GENERAL, project}
+    own = frozenset({"", GENERAL, project})
+    if not all(own.issuperset(each.projects) for each in records):
+        own |= one_repository(tx, space, project)
     here = {each.id: each for each in records if own & set(each.projects)}
     shared = [each for each in here.values() if not each.holds or not own.issuperset(each.projects)]
     if not shared or not tx.search.knows_other_project(space, project):
