@@ -261,3 +261,136 @@ def test_what_goes_on_behind_a_denial_is_no_value(tmp_path: Path, behind: str) -
 def test_what_goes_on_behind_a_german_denial_is_no_value(tmp_path: Path, behind: str) -> None:
     held = held_after(tmp_path, ERDNUESSE, f"Maisie ist doch nicht gegen Erdnüsse allergisch. {behind}")
     assert not [each for each in held if each.attribute == "allergy"]
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "value"),
+    [
+        ("I have a tortoise called Nero.", "Nero's not a tortoise, he's a terrapin.", "terrapin called Nero"),
+        ("I have a tortoise called Nero.", "Nero isn't a tortoise but a terrapin.", "terrapin called Nero"),
+        ("Wir haben eine Katze namens Nero.", "Nero ist keine Katze, sondern ein Kater.", "Kater namens Nero"),
+        ("Wir haben eine Katze namens Nero.", "Nero ist keine Katze, er ist ein Kater.", "Kater namens Nero"),
+    ],
+)
+@pytest.mark.parametrize("days", [0, 20])
+def test_a_kind_of_pet_is_put_right(tmp_path: Path, before: str, said: str, value: str, days: int) -> None:
+    told = told_after(tmp_path, before, said, days=days)
+    assert [each.value for each in told if each.attribute == "pet" and each.holds] == [value]
+
+
+def test_another_pet_keeps_its_kind(tmp_path: Path) -> None:
+    told = told_after(tmp_path, "I have a tortoise called Nero.", "Bo's not a tortoise, he's a terrapin.", days=20)
+    assert [each.value for each in told if each.attribute == "pet" and each.holds] == ["tortoise called Nero"]
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "value"),
+    [
+        (
+            "Meine Frau heißt Britta.",
+            "Übrigens heißt meine Frau nicht Britta, sondern Birte – da hatte ich mich vertippt.",
+            "Birte",
+        ),
+        ("My wife is called Brita.", "My wife isn't called Brita but Birte – that was a typo.", "Birte"),
+        ("My wife is called Brita.", "It's not Brita, it's Birte - I always get that wrong.", "Birte"),
+    ],
+)
+def test_what_stands_behind_a_dash_is_no_part_of_the_name(tmp_path: Path, before: str, said: str, value: str) -> None:
+    held = held_after(tmp_path, before, said)
+    assert [each.value for each in held if each.attribute == "partner"] == [value]
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "values"),
+    [
+        ("My daughter Maisie can't have peanuts, she swells up like a balloon.", "Maisie", {"peanuts"}),
+        ("My daughter Maisie can't have peanuts. She swells up like a balloon.", "Maisie", {"peanuts"}),
+        ("My son Ben mustn't eat shellfish or eggs, he can't breathe.", "Ben", {"shellfish", "eggs"}),
+        ("My son Ben must not have kiwi because he gets a rash.", "Ben", {"kiwi"}),
+        ("I can't eat strawberries, I come out in a rash.", "user", {"strawberries"}),
+        ("Meine Tochter Maisie darf keine Erdnüsse essen, sie bekommt sonst keine Luft.", "Maisie", {"Erdnüsse"}),
+        ("Meine Tochter Maisie kann keine Nüsse essen. Sie schwillt an wie ein Ballon.", "Maisie", {"Nüsse"}),
+        ("Mein Sohn Ben darf keine Milch trinken, weil er sonst Quaddeln bekommt.", "Ben", {"Milch"}),
+        ("Ich esse keine Erdbeeren, ich bekomme davon Ausschlag.", "user", {"Erdbeeren"}),
+    ],
+)
+def test_what_somebody_cannot_have_since_their_body_reacts_is_an_allergy(
+    tmp_path: Path, said: str, subject: str, values: set[str]
+) -> None:
+    held = [each for each in held_after(tmp_path, said) if each.attribute == "allergy"]
+    assert {each.value for each in held} == values
+    assert {each.subject for each in held} == {subject}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My daughter Maisie can't have a phone, she is eight.",
+        "I can't have coffee, it keeps me awake.",
+        "I don't have time. I get a rash every summer.",
+        "Meine Tochter Maisie darf keine Filme sehen, sie ist acht.",
+        "Meine Tochter Maisie darf keine Limonade trinken.",
+    ],
+)
+def test_what_somebody_cannot_have_is_no_allergy_by_itself(tmp_path: Path, said: str) -> None:
+    assert not [each for each in held_after(tmp_path, said) if each.attribute == "allergy"]
+
+
+@pytest.mark.parametrize(
+    ("held", "denied"),
+    [
+        ("Meine Schwester Ida ist gegen Cashews allergisch.", "Ida ist doch nicht gegen Erdnüsse allergisch!"),
+        ("Meine Schwester Ida ist allergisch gegen Cashews.", "Ida ist nicht allergisch gegen Erdnüsse."),
+        ("My sister Ida is allergic to cashews.", "Turns out Ida isn't allergic to peanuts!"),
+    ],
+)
+def test_the_denial_of_one_allergy_leaves_the_others(tmp_path: Path, held: str, denied: str) -> None:
+    told = [each for each in held_after(tmp_path, held, denied) if each.attribute == "allergy"]
+    assert [each.value.casefold() for each in told] == ["cashews"]
+
+
+@pytest.mark.parametrize(
+    ("said", "goal", "asks"),
+    [
+        (
+            ("My sister is called Ida.", "Ida isn't allergic to peanuts.", "Ida is allergic to cashews."),
+            "cook for Ida",
+            0,
+        ),
+        (("My sister is called Ida.", "Ida isn't allergic to peanuts."), "cook for Ida", 1),
+        (
+            ("My sister is called Ida.", "Ida isn't allergic to peanuts.", "Ida is allergic to cashews."),
+            "a dessert with peanuts for Ida",
+            1,
+        ),
+        (
+            (
+                "Meine Schwester heißt Ida.",
+                "Ida ist nicht allergisch gegen Erdnüsse.",
+                "Ida ist allergisch gegen Cashews.",
+            ),
+            "Nachtisch für Ida",
+            0,
+        ),
+    ],
+)
+def test_no_denial_is_told_for_a_meal_beside_a_standing_allergy(
+    tmp_path: Path, said: tuple[str, ...], goal: str, asks: int
+) -> None:
+    told_after(tmp_path, *said)
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        brief = memory.brief(goal=goal).markdown
+    assert ("peanuts" in brief or "Erdnüsse" in brief) == bool(asks)
+    assert "ashews" in brief or len(said) < 3
+
+
+def test_a_corrected_allergy_is_in_the_brief(tmp_path: Path) -> None:
+    told_after(
+        tmp_path,
+        "My daughter Maisie can't have peanuts, she swells up like a balloon.",
+        "Turns out Maisie isn't allergic to peanuts after all! The doctor tested her, it's cashews.",
+    )
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        brief = memory.brief(goal="suggest a dessert with nuts for the daughter").markdown
+    assert "can't have cashews" in brief
+    assert "isn't allergic" not in brief

@@ -48,6 +48,8 @@ from ireneo.log.calls import as_entered
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
+from ireneo.memories.corrections import denied_allergy
+from ireneo.memories.ended_values import ALLERGIES
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
@@ -70,6 +72,7 @@ from ireneo.memories.serving import (
     telling,
 )
 from ireneo.memories.signature import action_of, action_signature
+from ireneo.memories.wording import words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
@@ -458,6 +461,7 @@ class BriefSearch:
         ]
         known = {each.record.id for each in served}
         served += self._answers(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
+        served = [each for each in served if not self._only_denies(each.record.text, purpose)]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
@@ -578,7 +582,8 @@ class BriefSearch:
             left = [
                 sentence
                 for sentence in each.said
-                if not any(_share(words, sentence) >= SAID_AGAIN for words in over)
+                if not (purpose and self._only_denies(sentence, purpose))
+                and not any(_share(words, sentence) >= SAID_AGAIN for words in over)
                 and not any(_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
                 and not any(_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
                 and not any(_only_says(sentence, words, purpose) for words in told)
@@ -586,6 +591,19 @@ class BriefSearch:
             if left:
                 out.append(each.line(left, whole=not over))
         return out
+
+    def _only_denies(self, text: str, purpose: Purpose) -> bool:
+        """Whether a text only comforts: of an allergy that somebody has not, and who has another one.
+
+        What the goal itself asks for is told all the same.
+        """
+        who, what = denied_allergy(words_of(text))
+        if not who or not purpose.words.keys().isdisjoint(terms(what)):
+            return False
+        held = self.records(MemoryFilter(subject=who, archived=False), MOST_OF_ONE)
+        return any(
+            each.attribute in ALLERGIES and KINDS[each.kind].holds(each, self.now) for each in self.scope.visible(held)
+        )
 
     def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
         """What is known of the people and things that the goal names; adds their names to `purpose`."""

@@ -17,6 +17,7 @@ class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     tense: str = ""
     ends: bool = False  # It ends the value
     list: bool = False  # The value may be a list
+    reacts: bool = False  # Only where the same sentence, or the next, tells how a body `reacts`
     value: str = ""  # The value if the pattern has no group for it
 
 
@@ -119,6 +120,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     married_to: Row = ()  # Anywhere: a word for somebody to whom the speaker is married
     partner: Row = ()  # The word in place of that for somebody to whom they are not
     allergic: Row = ()  # Anywhere: somebody has an allergy
+    reacts: Row = ()  # Anywhere: what a body does that doesn't bear what it was given
     outgrown: Row = ()  # Anywhere: what somebody couldn't eat they can
     recovered: Row = ()  # Anywhere: somebody is well again
     awaited: Row = ()  # Anywhere: something is expected or prepared

@@ -29,6 +29,7 @@ _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _LONGEST = 90
 """Letters of a correction; what goes on for longer says more than that."""
 _PAUSE = lazy_re(r"(?:[,;:]|\s[–—-])\s")
+_DASH = lazy_re(r" [–—-]{1,3} ")
 _EDGES = " .,;:!?–—-…"
 _DAY = lazy_re(
     lambda: (
@@ -140,6 +141,16 @@ def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
         )
 
 
+def denied_allergy(sentence: str) -> tuple[str, str]:
+    """Who is not allergic, the speaker as "user", and to what, if a sentence only says so; else both are empty."""
+    words, _ = _without_leads(sentence)
+    found = next((hit for row in each_of("not_that") if (hit := row.fullmatch(words))), None)
+    if found is None:
+        return "", ""
+    who = found["who"].strip().rpartition(" ")[2]
+    return "user" if _SPEAKER.fullmatch(who) else who, found["was"]
+
+
 def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
     """What a sentence, or two together, put right, with how many they are."""
     for step in range(len(said), 0, -1):
@@ -149,19 +160,22 @@ def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
         words, taken_back = _without_leads(whole)
         if not words or len(words) > _LONGEST:
             continue
+        aside = _DASH.split(words)[0] if len(_DASH.findall(words)) == 1 else words
         for pattern in each_of("corrects"):
             # "No, to York": what leads to it is part of it.
-            hit = pattern.fullmatch(words) or pattern.fullmatch(whole.rstrip(".!"))
+            hit = pattern.fullmatch(words) or pattern.fullmatch(whole.rstrip(".!")) or pattern.fullmatch(aside)
             parts = hit.groupdict() if hit else {}
             if hit is None or (not (parts.get("was") or parts.get("behind")) and not (taken_back or parts.get("sure"))):
                 continue
-            if not parts.get("behind") and len(_WORDS.findall(hit["now"])) > _FEW:
+            # "Birte – I had mistyped it": what stands behind a dash says how it came.
+            now = hit["now"] if parts.get("behind") else _DASH.split(hit["now"], maxsplit=1)[0]
+            if not parts.get("behind") and len(_WORDS.findall(now)) > _FEW:
                 continue
             yield (
                 step,
                 _Correction(
                     was=(parts.get("was") or "").strip(_EDGES),
-                    now=hit["now"].strip(_EDGES),
+                    now=now.strip(_EDGES),
                     who=(parts.get("who") or "").strip(),
                     restated=_restated(parts),
                     behind=(parts.get("behind") or "").casefold(),
@@ -258,7 +272,10 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         held = slots
     core = without_article(correction.was).casefold()
     meant = [each for each in held if _place_in(words_of(each.text), correction)]
-    meant = meant or [each for each in known if each.holds and each.attribute and each.value.casefold() == core]
+    # Of somebody by name the value may say more: "a tortoise called Nero".
+    slots = [each for each in known if each.holds and each.attribute and core]
+    valued = [each for each in slots if each.value.casefold() == core]
+    meant = meant or valued or [each for each in slots if correction.who and _place_in(each.value, correction)]
     newest = max((each.recorded for each in meant), default=None)
     messages = {name for each in meant if each.recorded == newest for name in each.sources}
     for each in meant:

@@ -55,6 +55,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     text: str
     sentence: str
     language: str
+    behind: str = ""
+    """The next sentence, if it goes on about somebody of this one."""
     made_up: bool = False
     """The message tells a story: what is said of others in it is made up."""
     in_story: bool = False
@@ -108,11 +110,13 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                     continue
             said.append((_before_joke(sentence), language))
     beside: list[_Beside] | None = []
-    for sentence, language in said:
+    for place, (sentence, language) in enumerate(said):
+        behind = said[place + 1][0] if place + 1 < len(said) else ""
         for piece in _of_sentence(sentence, language, made_up=made_up) if sentence else [_Beside(text="")]:
             if isinstance(piece, Statement):
                 yield replace(
                     piece,
+                    behind=behind if cues(language).refers.match(behind) else "",
                     in_story=in_story,
                     asked=" ".join(each.text for each in beside or () if not each.fragment),
                     opened=" ".join(each.text for each in beside or () if each.fragment),

@@ -447,7 +447,8 @@ class _FactReader:
                 denied = found is not None
             else:
                 denied = False
-            if found is None or not _fits(row, said) or (elided and row.attribute != "employer"):
+            elsewhere = elided and row.attribute != "employer"
+            if found is None or elsewhere or not (_fits(row, said) and _reacts(row, statement)):
                 continue
             against = row.ends or said.over or denied
             facts = list(self._of_row(statement, said, row, found, subject, against=against))
@@ -593,7 +594,7 @@ class _FactReader:
     def _german(self, statement: Statement, *, plan: bool) -> Iterator[SaidFact]:
         told = ""
         for row, pattern in () if plan else cues("de").says:
-            if told and row.attribute != "job":
+            if (told and row.attribute != "job") or not _reacts(row, statement):
                 continue
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
@@ -789,3 +790,8 @@ def _fits(row: Predication, said: Predicate) -> bool:
     if said.over:
         return said.tense != "future"
     return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")
+
+
+def _reacts(row: Predication, statement: Statement) -> bool:
+    """Whether somebody's body reacts, if a row of `says` requires it: "can't have nuts, she swells up"."""
+    return not row.reacts or says("reacts", f"{statement.sentence} {statement.behind}")
