@@ -129,6 +129,14 @@ def test_a_letter_is_told_with_what_it_stands_for(answer: str) -> None:
     )
 
 
+@pytest.mark.parametrize("answer", ["I think B, it leaves us room", "B - but begin in May", "B. is fine, log it", "B"])
+def test_an_option_in_a_table_is_told_with_its_other_cells(answer: str) -> None:
+    rows = "| **A. One file** | Easy to find. It grows for ever. |\n| **B. A file a month** | Small, but many. |"
+    blocks = told(answer, f"How is the ledger kept?\n\n| Option | What it means |\n|---|---|\n{rows}\n\nWhich one?")
+    assert "The user chose B: A file a month — Small, but many" in blocks
+    assert "grows for ever" not in blocks
+
+
 @pytest.mark.parametrize("answer", ["a bit more of it, please", "I'd say that is good", "do a file a day"])
 def test_a_letter_within_words_chooses_nothing(answer: str) -> None:
     assert "The user chose" not in told(answer, "Two ways:\n\nA) one file\nB) a file a month\n\nWhich one?")

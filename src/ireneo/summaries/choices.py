@@ -22,7 +22,7 @@ LONGEST_OPTION = 160
 """Most characters of an option that are kept."""
 LONGEST_HEADED = 280
 """Most characters that are kept of an option which has a text besides its heading."""
-LINES_BEFORE = 4
+LINES_BEFORE = 6
 """Lines before a list in which its question stands."""
 LONGEST_CHOICE = 240
 """A longer message says by itself what it wants."""
@@ -31,11 +31,12 @@ BARE_CHOICE = 3
 OFFERED, CHOSEN = 0.2, 9.0
 """Weights of a list of options, kept for what may be chosen of it, and of a choice."""
 _OPTION = lazy_re(
-    r"^\s{0,6}(?:[-*] )?(?P<hashes>#{1,4} )?(?:\*\*)?(?P<label>option )?\(?(?P<number>[1-9a-f])"
+    r"^\s{0,6}(?:[-*] |\| ?)?(?P<hashes>#{1,4} )?(?:\*\*)?(?P<label>option )?\(?(?P<number>[1-9a-f])"
     r"(?:(?:\*\*)?[.):](?:\*\*)?|(?(label) [-–—]|(?!)))\s+(?P<said>\S.*)$",
     re.I | re.M,
 )
 KEPT = lazy_re(r"(?:^|: |; )(?P<number>[1-9A-F])\. (?P<said>.*?)(?=; [1-9A-F]\. |$)")
+_CELLS = lazy_re(r" ?\| ?")
 _ENDS_OPTION = lazy_re(r"^(?:#|---|\*\*\*)", re.M)
 _FIRST = ("1", "A")
 LIST = "I listed: "
@@ -73,11 +74,12 @@ def options_line(message: Message) -> Line | None:
 
 def _option(option: re.Match[str], body: str) -> str:
     """What an option says: its line, or, if it has a heading, the first statement under the heading."""
-    said = " ".join(option["said"].replace("**", "").split())
+    # In a table an option stands in one cell, and what it means in the next.
+    said = _CELLS.sub(" — ", " ".join(option["said"].replace("**", "").split()).rstrip(" |"))
     if option["hashes"]:
         under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")
         return clip(f"{said}: {under}" if under else said, LONGEST_HEADED)
-    return clip(said, LONGEST_OPTION)
+    return clip(said, LONGEST_HEADED if " — " in said else LONGEST_OPTION)
 
 
 def stands_at_list(said: str) -> bool:
@@ -105,6 +107,8 @@ class UserChoice(Struct, frozen=True, kw_only=True):
     """How each option begins."""
     rejected: tuple[str, ...]
     """How those begin that were not chosen."""
+    explained: tuple[str, ...] = ()
+    """What the list says of those, whole."""
 
 
 def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
@@ -150,6 +154,7 @@ def _chosen(message: Message, offered: Line) -> UserChoice | None:
         rejected=tuple(
             said for number, said in begun.items() if first and number not in numbers and len(said) >= _TELLING
         ),
+        explained=tuple(said.casefold() for number, said in options.items() if first and number not in numbers),
     )
 
 
@@ -177,7 +182,10 @@ def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> li
         of_line = [each for each in choices if each.offered == line.position and not is_options(line)]
         choice = next((each for each in of_line if any(option in said for option in each.rejected)), None)
         if choice is None:
-            out.append(line)
+            # A sentence about an option that was not chosen means nothing without it.
+            bare = said.rstrip(".")
+            if not any(len(bare) >= _TELLING and bare in each for choice in of_line for each in choice.explained):
+                out.append(line)
             continue
         begins = min(said.index(option) for option in choice.options if option and option in said)
         lead = _BEFORE_OPTION.sub("", line.text[:begins])

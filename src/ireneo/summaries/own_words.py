@@ -68,7 +68,9 @@ def choosing() -> re.Pattern[str]:
     behind = either([word for each in known for word in each.chosen])
     # "3 files failed" and "1. The lint fails" choose nothing.
     ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
-    number = rf"(?:(?:options? |number |#)?[1-9]{ends}|options? [a-f]{ends}|[a-f](?=[.!]?$))"
+    # "A good idea" chooses nothing either.
+    letter = rf"[a-f](?=[.!]?$)|(?-i:[A-F])(?=,| [-–—] |\.? {behind}\b)"
+    number = rf"(?:(?:options? |number |#)?[1-9]{ends}|options? [a-f]{ends}|{letter})"
     return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
 
 

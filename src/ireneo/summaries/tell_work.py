@@ -522,6 +522,10 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept["strategy"] = _in_order([*told, *(each.line for each in choices)])
     chosen = {each.line.position for each in choices}
     asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
+    # What was chosen is told with the question: the options that were not need not stand there again.
+    asked = [
+        replace(line, subject="", verbs=()) if line.position in chosen and line.subject else line for line in asked
+    ]
     kept["direction"] = _in_order([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = standing(pins, lifts), lifts
