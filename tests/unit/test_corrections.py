@@ -394,3 +394,43 @@ def test_a_corrected_allergy_is_in_the_brief(tmp_path: Path) -> None:
         brief = memory.brief(goal="suggest a dessert with nuts for the daughter").markdown
     assert "can't have cashews" in brief
     assert "isn't allergic" not in brief
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "She isn't allergic to peanuts after all, it's cashews.",
+        "Turns out she's not allergic to peanuts. It's cashews.",
+        "Maisie doesn't have a peanut allergy after all, it's cashews.",
+        "Maisie can have peanuts after all, it's cashews she's allergic to.",
+        "So it wasn't peanuts after all! The doctor tested her, it's cashews.",
+        "It was never the peanuts, it was cashews all along.",
+        "Maisie isn't allergic to peanuts, but to cashews.",
+        "Maisie isn't allergic to peanuts after all - the test says it's cashews.",
+        "Sie ist doch nicht gegen Erdnüsse allergisch, es sind Cashews.",
+        "Maisie verträgt Erdnüsse doch, es sind die Cashews.",
+        "Maisie ist doch nicht gegen Erdnüsse allergisch – es sind Cashews, sagt die Ärztin.",
+    ],
+)
+def test_a_known_allergy_is_put_right_however_it_is_denied(tmp_path: Path, said: str) -> None:
+    held = held_after(tmp_path, ERDNUESSE if "Erdn" in said else PEANUTS, said)
+    assert [each.value.casefold() for each in held if each.attribute == "allergy"] == ["cashews"]
+
+
+def test_a_denied_allergy_leaves_what_else_is_said_of_it(tmp_path: Path) -> None:
+    said = ("I love peanuts. Ida loves peanuts.", "I'm not allergic to peanuts. It's cashews.")
+    held = held_after(tmp_path, *said)
+    assert [each.value for each in held if each.attribute == "allergy"] == ["cashews"]
+    assert [each for each in held if "love" in each.text and "peanuts" in each.text]
+    assert not [each for each in held if "love" in each.text and "cashews" in each.text]
+    assert "loves peanuts" in put_right(" ".join(said), (), frozenset()).text
+
+
+def test_whose_of_two_allergies_a_pronoun_denies_is_not_guessed(tmp_path: Path) -> None:
+    held = held_after(
+        tmp_path,
+        "My sister Ida is allergic to walnuts. My brother Ben is allergic to walnuts.",
+        "She isn't allergic to walnuts after all, it's hazelnuts.",
+    )
+    assert ("Ben", "walnuts") in {(each.subject, each.value) for each in held if each.attribute == "allergy"}
+    assert ("Ben", "hazelnuts") not in {(each.subject, each.value) for each in held}

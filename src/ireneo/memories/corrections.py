@@ -10,15 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers
 from ireneo.language.topics import Grammar
-from ireneo.language.words import sentences
+from ireneo.language.words import sentences, terms
 from ireneo.log.message import MessageId
-from ireneo.memories.cues import all_cues, each_of
+from ireneo.memories.cues import all_cues, each_of, says
 from ireneo.memories.earnest import plain
+from ireneo.memories.ended_values import ALLERGIES
 from ireneo.memories.facts import holding_of
 from ireneo.memories.persons import names_of
 from ireneo.memories.record import Record
@@ -62,6 +64,8 @@ class _Correction(Struct, frozen=True, kw_only=True):
     """Of whom it is said, where that is named."""
     restated: str = ""
     """The sentence as it is right, where it says so itself: "Ida is allergic to hazelnuts"."""
+    denies: bool = False
+    """The right words stand behind a denial, so that only the value of an allergy is meant."""
     behind: str = ""
     """The preposition with which the right words begin, where they take the place of those behind the same one."""
     quote: str = ""
@@ -95,20 +99,23 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
     words: list[str] = []
     at = 0
     while at < len(said):
-        read = next(_denials(said[at : at + 3]), None) or next(_corrections(said[at : at + 2]), None)
-        step, correction = read or (1, None)
-        between = said[at + 1 : at + step - 1] if correction is not None and correction.restated else []
-        if correction is not None and (place := _sentence_of(correction, kept)) is not None:
-            kept[place] = _with_words(kept[place], correction)
-            kept += between
-            words.append(correction.now)
-        elif correction is not None and (righted := list(_memories_of(correction, known, recent))):
-            found += righted
-            kept += between
-        elif correction is not None and correction.restated:
-            # Nothing is known of what was wrong: it is not so, and the other is.
-            kept += [said[at], *between, correction.restated]
-            words.append(correction.now)
+        step = 1
+        for step, correction in (*_denials(said[at : at + 3]), *_corrections(said[at : at + 2])):
+            between = said[at + 1 : at + step - 1]
+            if (place := _sentence_of(correction, kept)) is not None:
+                kept[place] = _with_words(kept[place], correction)
+                words.append(correction.now)
+                kept += between
+            elif righted := list(_memories_of(correction, known, recent)):
+                found += righted
+                kept += between
+            elif correction.restated:
+                # Nothing is known of what was wrong: it is not so, and the other is.
+                kept += [said[at], *between, correction.restated]
+                words.append(correction.now)
+            else:
+                continue
+            break
         else:
             kept.append(said[at])
             step = 1
@@ -129,13 +136,15 @@ def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
         if denied is None or right is None or len(_WORDS.findall(right["now"])) > _FEW:
             continue
         parts = {**denied.groupdict(), **right.groupdict()}
+        who = (parts.get("who") or "").strip()
         yield (
             step,
             _Correction(
                 was=denied["was"].strip(_EDGES),
                 now=without_article(right["now"].strip(_EDGES)),
-                who=denied["who"].strip(),
+                who="" if _is_pronoun(who) else who,
                 restated=_restated(parts),
+                denies=True,
                 quote=" ".join(dict.fromkeys((said[0], said[step - 1]))).rstrip("."),
             ),
         )
@@ -145,7 +154,7 @@ def denied_allergy(sentence: str) -> tuple[str, str]:
     """Who is not allergic, the speaker as "user", and to what, if a sentence only says so; else both are empty."""
     words, _ = _without_leads(sentence)
     found = next((hit for row in each_of("not_that") if (hit := row.fullmatch(words))), None)
-    if found is None:
+    if found is None or not found.groupdict().get("who"):
         return "", ""
     who = found["who"].strip().rpartition(" ")[2]
     return "user" if _SPEAKER.fullmatch(who) else who, found["was"]
@@ -218,7 +227,9 @@ def _without_leads(sentence: str) -> tuple[str, bool]:
 def _sentence_of(correction: _Correction, kept: Sequence[str]) -> int | None:
     """The sentence of the message that has the wrong words."""
     for place in range(len(kept) - 1, -1, -1):
-        if not kept[place].rstrip().endswith("?") and _place_in(kept[place], correction) is not None:
+        if kept[place].rstrip().endswith("?") or _place_in(kept[place], correction) is None:
+            continue
+        if not correction.denies or says("allergic", kept[place]) or says("reacts", kept[place]):
             return place
     return None
 
@@ -271,6 +282,11 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         correction = _Correction(was=slots[0].value, now=correction.now, quote=correction.quote)
         held = slots
     core = without_article(correction.was).casefold()
+    if correction.denies:
+        held = [each for each in known if each.holds and each.attribute in ALLERGIES and _is_called(each.value, core)]
+        if len({each.subject for each in held}) != 1:
+            return
+        correction = replace(correction, was=held[0].value)
     meant = [each for each in held if _place_in(words_of(each.text), correction)]
     # Of somebody by name the value may say more: "a tortoise called Nero".
     slots = [each for each in known if each.holds and each.attribute and core]
@@ -288,6 +304,15 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         right = _with_words(own, correction, mark="[{}]" if own != each.text else "{}")
         value = without_article(_with_words(each.value, correction))
         yield Righted(record=each, text=each.text.replace(own, right), value=value, quote=correction.quote)
+
+
+def _is_called(value: str, words: str) -> bool:
+    """Whether words are a value, or its singular or plural."""
+    return value.casefold() == words or (bool(words) and set(terms(value)) == set(terms(words)))
+
+
+def _is_pronoun(who: str) -> bool:
+    return any(rows.refers.fullmatch(who) for rows in all_cues().values())
 
 
 def _of_them(correction: _Correction, known: Sequence[Record]) -> Iterator[Record]:
