@@ -29,6 +29,7 @@ from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.facts import attribute_of, holding_of, holds_at
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, NAMES, Kind, MemoryDraft, Record, State
 from ireneo.memories.said import SaidFact
 from ireneo.patterns import lazy_re
@@ -588,12 +589,20 @@ def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record
     if not all(own.issuperset(each.projects) for each in records):
         own |= one_repository(tx, space, project)
     here = {each.id: each for each in records if own & set(each.projects)}
-    shared = [each for each in here.values() if not each.holds or not own.issuperset(each.projects)]
+    shared = {
+        (each.kind, each.key)
+        for each in here.values()
+        if not each.cue and (each.state != "active" or not own.issuperset(each.projects))
+    }
     if not shared or not tx.search.knows_other_project(space, project):
         return list(here.values())
-    seen = Scope(tx, space, ScopeLimits(project=project, undone=True)).seen(shared)
-    judged = here | dict(zip((each.id for each in shared), seen, strict=True))
-    return [each for each in judged.values() if each is not None]
+    stored = [each for kind, key in sorted(shared) for each in tx.memories.of_key(space, kind, key)]
+    told: dict[tuple[Kind, str], list[Record]] = {}
+    for each in Scope(tx, space, ScopeLimits(project=project, undone=True)).with_visible_evidence(stored):
+        told.setdefault((each.kind, each.key), []).append(each)
+    seen = {each.id: each for (kind, _), rows in told.items() for each in KINDS[kind].settle(rows)}
+    judged = (seen.get(name) if (each.kind, each.key) in shared else each for name, each in here.items())
+    return [each for each in judged if each is not None]
 
 
 class Known:
