@@ -250,6 +250,8 @@ def test_what_is_so_stands_behind_what_is_denied(tmp_path: Path, known: bool, sa
         "We went to the park, it's lovely there.",
         "It was just a rash.",
         "It's confirmed.",
+        "Let's bake something, it's Ben's birthday.",
+        "It's great news.",
     ],
 )
 def test_what_goes_on_behind_a_denial_is_no_value(tmp_path: Path, behind: str) -> None:
@@ -257,7 +259,9 @@ def test_what_goes_on_behind_a_denial_is_no_value(tmp_path: Path, behind: str) -
     assert not [each for each in held if each.attribute == "allergy"]
 
 
-@pytest.mark.parametrize("behind", ["Es ist ein Segen.", "Es ist Sommer, da passt das gut.", "Es ist Sommer."])
+@pytest.mark.parametrize(
+    "behind", ["Es ist ein Segen.", "Das ist Fakt.", "Es ist Sommer, da passt das gut.", "Es ist Sommer."]
+)
 def test_what_goes_on_behind_a_german_denial_is_no_value(tmp_path: Path, behind: str) -> None:
     held = held_after(tmp_path, ERDNUESSE, f"Maisie ist doch nicht gegen Erdnüsse allergisch. {behind}")
     assert not [each for each in held if each.attribute == "allergy"]
@@ -409,6 +413,7 @@ def test_a_corrected_allergy_is_in_the_brief(tmp_path: Path) -> None:
         "Maisie isn't allergic to peanuts after all - the test says it's cashews.",
         "Sie ist doch nicht gegen Erdnüsse allergisch, es sind Cashews.",
         "Maisie verträgt Erdnüsse doch, es sind die Cashews.",
+        "Maisie hat doch keine Erdnussallergie, es sind Cashews.",
         "Maisie ist doch nicht gegen Erdnüsse allergisch – es sind Cashews, sagt die Ärztin.",
     ],
 )
@@ -434,3 +439,9 @@ def test_whose_of_two_allergies_a_pronoun_denies_is_not_guessed(tmp_path: Path) 
     )
     assert ("Ben", "walnuts") in {(each.subject, each.value) for each in held if each.attribute == "allergy"}
     assert ("Ben", "hazelnuts") not in {(each.subject, each.value) for each in held}
+
+
+@pytest.mark.parametrize("behind", [", it's great news.", ", it's me!", ". It's Ben."])
+def test_who_it_is_and_how_good_is_no_allergy(tmp_path: Path, behind: str) -> None:
+    said = (PEANUTS, "My son is called Ben.", f"Maisie isn't allergic to peanuts after all{behind}")
+    assert not [each for each in held_after(tmp_path, *said) if each.attribute == "allergy"]

@@ -32,6 +32,8 @@ _LONGEST = 90
 """Letters of a correction; what goes on for longer says more than that."""
 _PAUSE = lazy_re(r"(?:[,;:]|\s[–—-])\s")
 _DASH = lazy_re(r" [–—-]{1,3} ")
+_UMLAUTS = str.maketrans("äöü", "aou")
+_SHORT, _ENDING = 4, 2
 _EDGES = " .,;:!?–—-…"
 _DAY = lazy_re(
     lambda: (
@@ -97,10 +99,14 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
     kept: list[str] = []
     found: list[Righted] = []
     words: list[str] = []
+    names = set(names_of(known).values())
     at = 0
     while at < len(said):
         step = 1
         for step, correction in (*_denials(said[at : at + 3]), *_corrections(said[at : at + 2])):
+            if correction.denies and correction.now in names:
+                # "It's Tom" says who.
+                continue
             between = said[at + 1 : at + step - 1]
             if (place := _sentence_of(correction, kept)) is not None:
                 kept[place] = _with_words(kept[place], correction)
@@ -308,7 +314,12 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
 
 def _is_called(value: str, words: str) -> bool:
     """Whether words are a value, or its singular or plural."""
-    return value.casefold() == words or (bool(words) and set(terms(value)) == set(terms(words)))
+    if not words:
+        return False
+    one, other = (each.casefold().translate(_UMLAUTS) for each in (value, words))
+    # "Erdnussallergie" names "Erdnüsse".
+    alike = len(other) >= _SHORT and one.startswith(other) and len(one) - len(other) <= _ENDING
+    return alike or one == other or set(terms(value)) == set(terms(words))
 
 
 def _is_pronoun(who: str) -> bool:
