@@ -96,6 +96,20 @@ def test_an_agents_own_notes_are_shown_where_their_messages_stood(store: str, tm
     live(store, tmp_path, work)
 
 
+@every_store
+def test_notes_tell_more_than_masks_that_hide_most_of_a_run(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        read = [run(f"./show {part}", f"row {part} of the ledger is kept in part {part}\n" * 60) for part in range(24)]
+        await session.append([*user("Where are the rows?"), *(draft for each in read for draft in each)])
+        assert {row.what for row in (await look(session, 3_000)).view} == {"message", "masked"}
+        await session.take_notes("found 5: Row 7 of the ledger is kept in part 7.", preset=FINE)
+        assert "Row 7 of the ledger is kept" in text(await look(session, 3_000))
+        # Where most of it stands as it was, notes of it say nothing new.
+        assert "summary" not in {row.what for row in (await look(session, 16_000)).view}
+
+    live(store, tmp_path, work)
+
+
 def session_of(times: int) -> list[ireneo.Draft]:
     return session(times)
 

@@ -470,6 +470,8 @@ def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
     return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 
 
+MASKS_TELL = 4
+"""In less than this part of a run, masks hide most of what was read, of which a model's notes tell more."""
 MASKABLE = 12
 """Outputs are rarely more than eleven twelfths of a run: longer paths are not tried with masks."""
 WIDENINGS = 4
@@ -577,13 +579,17 @@ def _tiers(
         if eager is not None:
             return eager
     edge = tail[choose_edge(tail, live_tokens, options.policy)].position
+    blocks: _Blocks | None = None
     if tail[-1].total_tokens <= target or edge * 20 < target:
         messages = path.reader.path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
             masked = with_masks(messages, edge, target, options)
             if masked.tokens <= target:
-                return _Blocks(composed=masked)
-    blocks = _with_blocks(path, tail, target, live_tokens, options, known)
+                hidden = target * MASKS_TELL < sum(message.tokens for message in messages)
+                blocks = _with_blocks(path, tail, target, live_tokens, options, known) if hidden else None
+                if blocks is None or not blocks.noted:
+                    return _Blocks(composed=masked)
+    blocks = blocks or _with_blocks(path, tail, target, live_tokens, options, known)
     for _ in range(WIDENINGS):
         free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
@@ -615,6 +621,8 @@ class _Blocks(Struct, frozen=True, kw_only=True):
     texts: tuple[str, ...] = ()
     coarse: bool = False
     """The whole past stands in one block."""
+    noted: bool = False
+    """A model wrote all of its blocks."""
 
 
 def _with_blocks(
@@ -657,14 +665,14 @@ def _with_blocks(
             # The frames' additional cost is known by now: again with so much less.
             composed = with_blocks(finest, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
-            return _Blocks(composed=composed, made=tuple(made), texts=texts)
+            return _Blocks(composed=composed, made=tuple(made), texts=texts, noted=is_noted(rest))
     newest = [*cut, *newest]
     system, rest = split_system(row)
     for past in (coarse_row(rest, newest, policy, noted=is_noted(rest)), [cover_row(rest, policy)] if rest else []):
         composed = one_block(system, past, newest, target, options)
         if composed.tokens <= target:
             blocks = tuple(item for item in past if isinstance(item, Summary))
-            return _Blocks(composed=composed, made=blocks, texts=texts, coarse=True)
+            return _Blocks(composed=composed, made=blocks, texts=texts, coarse=True, noted=is_noted(rest))
     whole = cover_row([*row, *newest], policy)
     return _Blocks(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
 
