@@ -621,3 +621,9 @@ def test_that_all_passes_and_what_the_user_may_do_now_says_little() -> None:
     ):
         assert prose_worth(said) < 1.0
     assert prose_worth("All tests pass, since `read_rows` sorts them.") > 1.0
+
+
+def test_a_numbered_heading_before_a_long_item_with_a_label_stands_once() -> None:
+    said = "The table keeps what the clerk wrote, what the rain washed out, and what the inspector added later"
+    text = f"#### 3. **Two tables** (`ledger`)\n- **Issue:** {said}\n"
+    assert list(prose(text, led=True)) == [f"3. Two tables (`ledger`) — Issue: {said}"]

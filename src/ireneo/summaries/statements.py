@@ -219,7 +219,8 @@ class _Outline:
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
             yield from self.take()
         if long:
-            lead = f"{self.lead.rstrip(' :.')}: " if self._leads_on() and len(self.lead) + len(item) < LONGEST else ""
+            leads = self._leads_on() and len(self.lead) + len(item) < LONGEST and not item.startswith(self.lead)
+            lead = f"{self.lead.rstrip(' :.')}: " if leads else ""
             yield from _whole(sentences(f"{lead}{item}"))
         else:
             self.items.append(item)
