@@ -222,3 +222,13 @@ def test_someone_at_a_terminal_is_asked(folder: Path, typed: str, goes: bool) ->
     )
     assert ("deleted" in done.stdout) == goes
     assert ("third" in run("tree", STORY, cwd=folder).stdout) != goes
+
+
+def test_work_names_the_session_that_it_passes_over(folder: Path) -> None:
+    changed(folder, "CREATE TRIGGER refused BEFORE INSERT ON memories BEGIN SELECT RAISE(ABORT, 'not in here'); END")
+    done = run("work", "--until-idle", cwd=folder, ends=1)
+    (named,) = [line for line in done.stdout.splitlines() if "is passed over until it changes: " in line]
+    session = named.partition(" is passed")[0]
+    assert "not in here" in named
+    told = " ".join(run("doctor", cwd=folder, ends=1).stdout.split())
+    assert f"{session} fault `ireneo work` passed it over: " in told

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.context.story import PASSING
 from ireneo.engine.context import text_id
+from ireneo.engine.leasing import VISIT
 from ireneo.engine.returned import pieces
 from ireneo.engine.tree import TreePath, all_annotations, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
@@ -327,7 +328,11 @@ def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now
     found = []
     for lease in leases:
         work = _work_named(lease, texts)
-        if lease.failures >= KEEPS_FAILING:
+        if lease.work == VISIT and lease.failures:
+            text = f"`ireneo work` passed it over: {lease.error.strip().rstrip('.')}."
+            advice = "It is tried again when it changes, and by the next `ireneo work`."
+            done = f"The error is forgotten. {advice}"
+        elif lease.failures >= KEEPS_FAILING:
             waits = lease.retry_at is not None and lease.retry_at > now
             when = f"at {_utc(lease.retry_at)}" if waits and lease.retry_at else "when work goes on"
             why = lease.error.strip().rstrip(".") or "no reason was kept"

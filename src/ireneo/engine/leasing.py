@@ -124,9 +124,10 @@ class Worker:
             tx.leases.release(lease)
             self._over.add((lease.key, lease.token))
 
-    async def failed(self, lease: Lease, error: str) -> None:
+    async def failed(self, lease: Lease, error: str, *, wait_seconds: float | None = None) -> None:
         """Release the lease of work that failed, and schedule the retry."""
         wait = min(FIRST_WAIT_SECONDS * 2**lease.failures, LONGEST_WAIT_SECONDS)
+        wait = wait if wait_seconds is None else wait_seconds
         if not self._leases:
             return
         retry_at = self._clock.now() + timedelta(seconds=wait)

@@ -155,6 +155,8 @@ class WorkReport(Struct, frozen=True, kw_only=True):
     """Summaries that a model was asked for, and that were stored."""
     failed: int = 0
     """Pieces of work that failed, and will be tried again."""
+    passed_over: tuple[WorkResult, ...] = ()
+    """Sessions that work met an error in, and the errors; each is tried again when it changes."""
     taken_over: int = 0
     """Pieces of work that another worker had finished meanwhile."""
     memories: int = 0
@@ -177,6 +179,8 @@ class WorkReport(Struct, frozen=True, kw_only=True):
         more: dict[str, int] = {"tokens_in": done.tokens_in, "tokens_out": done.tokens_out}
         if done.did == "caught_up":
             more["summaries"] = done.summaries
+        elif done.did == "passed_over":
+            return replace(self, passed_over=(*self.passed_over, done))
         elif done.did in ("failed", "taken_over"):
             more[done.did] = 1
         elif done.did in ("listened", "remembered", "reflected"):

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
 from ireneo.engine.intake import Gatherer, Heard, Listener
-from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
+from ireneo.engine.leasing import FIRST_WAIT_SECONDS, VISIT, VISIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import check_not_erased, keep_texts
 from ireneo.engine.reflect import is_due, reflect
@@ -33,10 +33,15 @@ from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import (
     BadReply,
     EmbedderError,
+    IreneoError,
     MessageNotFound,
+    MissingExtra,
     ModelError,
     ModelRefused,
+    NewerDatabase,
+    NotADatabase,
     Overtaken,
+    ReadOnlyStore,
     SpendingLimit,
     StoreBusy,
     SummaryNotFound,
@@ -53,7 +58,7 @@ from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 
 # fmt: off
 WorkKind = Literal[
-    "caught_up", "written", "repaired", "offline", "taken_over", "failed",
+    "caught_up", "written", "repaired", "offline", "taken_over", "failed", "passed_over",
     "listened", "remembered", "reflected", "archived", "embedded",
 ]
 # fmt: on
@@ -71,8 +76,9 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     ``caught_up``: summaries were written without a model. ``written``, ``repaired``: a model wrote one, at once or when
     asked a second time; ``offline``: its answers were so bad that the text written without a model is kept;
-    ``taken_over``: another writer had stored the summary meanwhile; ``failed``: `reason` says why. ``listened``: what
-    people said was read into memories. ``remembered``: episodes were made of turns or leaves, without a model.
+    ``taken_over``: another writer had stored the summary meanwhile; ``failed``: `reason` says why. ``passed_over``: of
+    the session nothing more is done until it changes, for the `reason` given. ``listened``: what people said was read
+    into memories. ``remembered``: episodes were made of turns or leaves, without a model.
 
     Three kinds of work concern the whole space and have no session: ``reflected``, ``archived``, and ``embedded``
     (vectors were computed).
@@ -400,6 +406,8 @@ AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0
 """An unchanged session in which nothing was due is looked at again after this time."""
+OF_ALL = (MissingExtra, NewerDatabase, NotADatabase, ReadOnlyStore, StoreBusy, Unreachable)
+"""Errors that the next session would meet as well."""
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
@@ -414,6 +422,8 @@ class Works:
         self._preset = preset
         self._worker = worker
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
+        self._passed_over: dict[SessionKey, SessionInfo] = {}
+        """Sessions as they were when work on them met an error."""
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
         self._listener = Listener(resources, worker, preset)
@@ -432,7 +442,7 @@ class Works:
                 busy = False
                 try:
                     async for worked in self._round(patient=not until_idle):
-                        busy = busy or worked.did != "failed"
+                        busy = busy or worked.did not in ("failed", "passed_over")
                         yield worked
                 except (StoreBusy, Unreachable) as fault:
                     if until_idle:
@@ -460,25 +470,48 @@ class Works:
             async with self._worker.visiting(self._space, [*changed]) as session:
                 # Where others are at all of them they are helped.
                 info = changed.pop(session or next(iter(changed)))
-                async for worked in self._session(info, patient=patient):
+                async for worked in self._visit(info, patient=patient):
                     yield worked
         for info in awake:
             if info.key in self._idle and self._idle[info.key][0] == info and not self._rests(info):
-                async for worked in self._session(info, patient=patient):
+                async for worked in self._visit(info, patient=patient):
                     yield worked
         async for worked in self._chores(sessions):
             yield worked
 
     def _rests(self, info: SessionInfo) -> bool:
-        """Return whether the session has not changed since nothing was due in it, a short while ago."""
+        """Return whether the session is as it was when it was passed over, or, a short while ago, had nothing due."""
+        if self._passed_over.get(info.key) == info:
+            return True
         seen, at = self._idle.get(info.key, (None, None))
         if seen != info or at is None:
             return False
         # A clock that was put back is no reason to rest longer.
         return timedelta(0) <= self._resources.clock.now() - at < timedelta(seconds=REST_SECONDS)
 
+    async def _visit(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
+        """Visit a session; one that something is wrong with is named, and keeps nobody from the others.
+
+        The error is kept on the lease of visits until a visit succeeds.
+        """
+        try:
+            async for worked in self._session(info, patient=patient):
+                yield worked
+        except OF_ALL:
+            raise
+        except IreneoError as fault:
+            if await self._store.read(lambda tx: tx.sessions.get(info.key)) is None:
+                return  # It was forgotten meanwhile.
+            reason = str(fault)
+            _LOG.warning("Session %r is passed over: %s", info.key.session, reason)
+            async with self._worker.leased(info.key, VISIT, VISIT_SECONDS) as lease:
+                if lease is not None:
+                    await self._worker.failed(lease, reason, wait_seconds=0)
+            self._passed_over[info.key] = info
+            yield replace(_of_the_space("passed_over", reason=reason), session=info.key.session)
+
     async def _session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
-        """One visit: everything that needs no model, and some texts of each branch."""
+        """Everything that needs no model, and some texts of each branch."""
         quiet = True
         branches, shown = await self._store.read(self._shown, info)
         for branch, head in branches.items():

@@ -184,7 +184,7 @@ def work(
     tally = _tallied(task, hours.processes, made, as_json)
     if not as_json:
         sys.stdout.write(_summed_up(tally) + _where(made, where))
-    if tally.failed and not tally.texts:
+    if tally.passed_over or (tally.failed and not tally.texts):
         raise typer.Exit(1)
 
 
@@ -261,7 +261,10 @@ def _summed_up(tally: WorkReport) -> str:
         (tally.episodes, "episode", "read for conclusions"),
         (tally.failed, "piece", "of work failed, and will be tried again"),
     )
-    return "; ".join(f"{counted(number, noun)} {did}" for number, noun, did in parts if number) + ".\n"
+    done = "; ".join(f"{counted(number, noun)} {did}" for number, noun, did in parts if number)
+    passed = {each.session: each.reason for each in tally.passed_over}
+    named = [f"{printable(name)} is passed over until it changes: {printable(why)}" for name, why in passed.items()]
+    return "".join(f"{each}\n" for each in (*[f"{done}."] * bool(done), *named))
 
 
 def _where(made: Counter[str], stored: Stored) -> str:
