@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,30 +60,27 @@ def on_a_server(_: Path) -> str:
 
 
 @pytest.mark.parametrize("target", [in_a_file, on_a_server])
-def test_a_copy_holds_what_the_store_holds(target: Callable[[Path], str], tmp_path: Path) -> None:
-    async def both() -> None:
-        here, there = str(tmp_path / "memory.db"), target(tmp_path)
-        await fill(here)
-        tally = await ireneo_copy(here, there)
-        assert (tally.spaces, tally.sessions) == (2, 2)
-        assert tally.messages == tally.new_messages == 49
-        assert tally.summaries > 3
-        again = await ireneo_copy(here, there)
-        assert (again.new_messages, again.messages) == (0, 49)
-        # And back, into a file of its own.
-        back = await ireneo_copy(there, str(tmp_path / "back.db"))
-        assert (back.messages, back.summaries, back.memories) == (tally.messages, tally.summaries, tally.memories)
-        async with ireneo.open(here, space="tools") as mine, ireneo.open(there, space="tools") as theirs:
-            contexts = [
-                await (await memory.session("long", branch=branch)).context(700)
-                for memory in (mine, theirs)
-                for branch in ("main", "other")
-            ]
-            assert [each.messages for each in contexts[:2]] == [each.messages for each in contexts[2:]]
-            found = [[hit.id for hit in await memory.recall("brass valves")] for memory in (mine, theirs)]
-            assert found[0] == found[1] != []
-
-    asyncio.run(both())
+async def test_a_copy_holds_what_the_store_holds(target: Callable[[Path], str], tmp_path: Path) -> None:
+    here, there = str(tmp_path / "memory.db"), target(tmp_path)
+    await fill(here)
+    tally = await ireneo_copy(here, there)
+    assert (tally.spaces, tally.sessions) == (2, 2)
+    assert tally.messages == tally.new_messages == 49
+    assert tally.summaries > 3
+    again = await ireneo_copy(here, there)
+    assert (again.new_messages, again.messages) == (0, 49)
+    # And back, into a file of its own.
+    back = await ireneo_copy(there, str(tmp_path / "back.db"))
+    assert (back.messages, back.summaries, back.memories) == (tally.messages, tally.summaries, tally.memories)
+    async with ireneo.open(here, space="tools") as mine, ireneo.open(there, space="tools") as theirs:
+        contexts = [
+            await (await memory.session("long", branch=branch)).context(700)
+            for memory in (mine, theirs)
+            for branch in ("main", "other")
+        ]
+        assert [each.messages for each in contexts[:2]] == [each.messages for each in contexts[2:]]
+        found = [[hit.id for hit in await memory.recall("brass valves")] for memory in (mine, theirs)]
+        assert found[0] == found[1] != []
 
 
 async def ireneo_copy(here: str, there: str) -> copying.CopyTally:
@@ -96,41 +92,34 @@ async def ireneo_copy(here: str, there: str) -> copying.CopyTally:
         await other.close()
 
 
-def test_a_copy_that_is_broken_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_copy_that_is_broken_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "PAGE", 7)
+    here, there = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
+    await fill(here)
+    store, other = await open_store(here), await open_store(there)
+    writes = 0
+    write = other.write
 
-    async def broken() -> None:
-        here, there = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
-        await fill(here)
-        store, other = await open_store(here), await open_store(there)
-        writes = 0
-        write = other.write
+    async def failing(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+        nonlocal writes
+        writes += 1
+        if writes == 9:
+            raise StoreError("The network is gone.")
+        return await write(function, *args, **kwargs)
 
-        async def failing(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-            nonlocal writes
-            writes += 1
-            if writes == 9:
-                raise StoreError("The network is gone.")
-            return await write(function, *args, **kwargs)
-
-        monkeypatch.setattr(other, "write", failing)
-        with pytest.raises(StoreError, match="network"):
-            await copy_store(store, other)
-        tally = await copy_store(store, other)
-        assert 0 < tally.new_messages < tally.messages == 49
-        await store.close()
-        await other.close()
-
-    asyncio.run(broken())
+    monkeypatch.setattr(other, "write", failing)
+    with pytest.raises(StoreError, match="network"):
+        await copy_store(store, other)
+    tally = await copy_store(store, other)
+    assert 0 < tally.new_messages < tally.messages == 49
+    await store.close()
+    await other.close()
 
 
-def test_a_target_that_holds_something_else_is_told(tmp_path: Path) -> None:
-    async def differ() -> None:
-        here, there = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
-        await fill(here)
-        async with ireneo.open(there, space="tools") as memory:
-            await (await memory.session("long")).append([say("user", "Something else.")])
-        with pytest.raises(StoreError, match="differs after the copy"):
-            await ireneo_copy(here, there)
-
-    asyncio.run(differ())
+async def test_a_target_that_holds_something_else_is_told(tmp_path: Path) -> None:
+    here, there = str(tmp_path / "memory.db"), str(tmp_path / "copy.db")
+    await fill(here)
+    async with ireneo.open(there, space="tools") as memory:
+        await (await memory.session("long")).append([say("user", "Something else.")])
+    with pytest.raises(StoreError, match="differs after the copy"):
+        await ireneo_copy(here, there)

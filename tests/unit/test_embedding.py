@@ -80,186 +80,153 @@ async def found(store: Store, held: HeldVectors, text: str, k: int = 3) -> list[
     return await store.read(look)
 
 
-def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        monkeypatch.setattr(embedding, "TOGETHER", 2)
-        store, letters = InMemoryStore(), Letters()
-        assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
-        await know(store, "aa", "bb", "cc")
-        await store.write(tell, say("the tide", "the moon"))
-        assert await embed_due(store, SPACE, letters, limit=4) == Embedded(documents=4, left=True)
-        assert letters.asked == ["cc", "bb", "aa", "the moon"]
-        assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
-        assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
-        assert len(letters.asked) == 5
-        # Another embedder begins anew, and what the first one made stays.
-        letters.name = "letters:26b"
-        assert await embed_due(store, SPACE, letters) == Embedded(documents=5, left=False)
-        assert list(await store.read(lambda tx: tx.vectors.embedders(SPACE))) == [NAME, "letters:26b"]
-
-    asyncio.run(scenario())
+async def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "TOGETHER", 2)
+    store, letters = InMemoryStore(), Letters()
+    assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
+    await know(store, "aa", "bb", "cc")
+    await store.write(tell, say("the tide", "the moon"))
+    assert await embed_due(store, SPACE, letters, limit=4) == Embedded(documents=4, left=True)
+    assert letters.asked == ["cc", "bb", "aa", "the moon"]
+    assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
+    assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
+    assert len(letters.asked) == 5
+    # Another embedder begins anew, and what the first one made stays.
+    letters.name = "letters:26b"
+    assert await embed_due(store, SPACE, letters) == Embedded(documents=5, left=False)
+    assert list(await store.read(lambda tx: tx.vectors.embedders(SPACE))) == [NAME, "letters:26b"]
 
 
-def test_an_embedder_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        monkeypatch.setattr(embedding, "TOGETHER", 1)
-        store, letters = InMemoryStore(), Letters()
-        await know(store, "aa", "bb")
-        assert await embed_due(store, SPACE, letters, limit=1) == Embedded(documents=1, left=True)
-        letters.fails = True
-        with pytest.raises(EmbedderError, match="out of order"):
-            await embed_due(store, SPACE, letters)
-        changes = await store.read(lambda tx: tx.vectors.since(SPACE, "memories", NAME, 0))
-        assert len(changes.added) == 1
-        letters.fails = False
-        assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
-
-    asyncio.run(scenario())
+async def test_an_embedder_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "TOGETHER", 1)
+    store, letters = InMemoryStore(), Letters()
+    await know(store, "aa", "bb")
+    assert await embed_due(store, SPACE, letters, limit=1) == Embedded(documents=1, left=True)
+    letters.fails = True
+    with pytest.raises(EmbedderError, match="out of order"):
+        await embed_due(store, SPACE, letters)
+    changes = await store.read(lambda tx: tx.vectors.since(SPACE, "memories", NAME, 0))
+    assert len(changes.added) == 1
+    letters.fails = False
+    assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
 
 
-def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
+async def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
     class Forgetful(Letters):
         async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
             return (await super().embed(texts))[1:]
 
-    async def scenario() -> None:
-        store = InMemoryStore()
-        await know(store, "aa", "bb")
-        with pytest.raises(EmbedderError, match="gave 1 vectors for 2 texts"):
-            await embed_due(store, SPACE, Forgetful())
-
-    asyncio.run(scenario())
+    store = InMemoryStore()
+    await know(store, "aa", "bb")
+    with pytest.raises(EmbedderError, match="gave 1 vectors for 2 texts"):
+        await embed_due(store, SPACE, Forgetful())
 
 
-def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with two_stores(tmp_path) as (store, other):
-            stays, goes, turns = await know(store, "aa", "bb", "cc")
-            letters = Letters()
+async def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_path: Path) -> None:
+    async with two_stores(tmp_path) as (store, other):
+        stays, goes, turns = await know(store, "aa", "bb", "cc")
+        letters = Letters()
 
-            async def meanwhile() -> None:
-                # The store is free while the embedder is asked.
-                letters.before = None
+        async def meanwhile() -> None:
+            # The store is free while the embedder is asked.
+            letters.before = None
 
-                def change(tx: Transaction) -> None:
-                    tx.memories.remove(SPACE, [goes.id])
-                    tx.memories.put(SPACE, [replace(turns, text="dd")])
+            def change(tx: Transaction) -> None:
+                tx.memories.remove(SPACE, [goes.id])
+                tx.memories.put(SPACE, [replace(turns, text="dd")])
 
-                await other.write(change)
+            await other.write(change)
 
-            letters.before = meanwhile
-            assert await embed_due(store, SPACE, letters) == Embedded(documents=2, left=False)
-            # The text that was rewritten was embedded again, as it reads now.
-            assert letters.asked == ["cc", "bb", "aa", "dd"]
-            held = HeldVectors()
-            assert await found(store, held, "a") == [stays.text, "dd"]
-            assert (await found(store, held, "d"))[0] == "dd"
-
-    asyncio.run(scenario())
+        letters.before = meanwhile
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=2, left=False)
+        # The text that was rewritten was embedded again, as it reads now.
+        assert letters.asked == ["cc", "bb", "aa", "dd"]
+        held = HeldVectors()
+        assert await found(store, held, "a") == [stays.text, "dd"]
+        assert (await found(store, held, "d"))[0] == "dd"
 
 
-def test_two_that_embed_at_once_do_no_harm(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with two_stores(tmp_path) as (store, other):
-            await know(store, *("a" * each + "b" for each in range(1, 40)))
-            done = await asyncio.gather(
-                embed_due(store, SPACE, Letters()),
-                embed_due(other, SPACE, Letters()),
-                embed_due(store, SPACE, Letters()),
-            )
-            assert not any(each.left for each in done)
-            assert sum(each.documents for each in done) == 39
-
-    asyncio.run(scenario())
+async def test_two_that_embed_at_once_do_no_harm(tmp_path: Path) -> None:
+    async with two_stores(tmp_path) as (store, other):
+        await know(store, *("a" * each + "b" for each in range(1, 40)))
+        done = await asyncio.gather(
+            embed_due(store, SPACE, Letters()),
+            embed_due(other, SPACE, Letters()),
+            embed_due(store, SPACE, Letters()),
+        )
+        assert not any(each.left for each in done)
+        assert sum(each.documents for each in done) == 39
 
 
-def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with two_stores(tmp_path) as (store, other):
-            held = HeldVectors()
-            assert await found(store, held, "z") == []
-            _, bb = await know(other, "aa", "bb")
-            await embed_due(other, SPACE, Letters())
-            assert await found(store, held, "b") == ["bb", "aa"]
-            await know(other, "bbc")
-            assert await found(store, held, "b") == ["bb", "aa"]
-            await embed_due(other, SPACE, Letters())
-            assert await found(store, held, "b") == ["bb", "bbc", "aa"]
-            await other.write(lambda tx: tx.memories.remove(SPACE, [bb.id]))
-            assert await found(store, held, "b") == ["bbc", "aa"]
-            await other.write(lambda tx: tx.vectors.drop(SPACE, NAME))
-            assert await found(store, held, "b") == []
-
-    asyncio.run(scenario())
+async def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> None:
+    async with two_stores(tmp_path) as (store, other):
+        held = HeldVectors()
+        assert await found(store, held, "z") == []
+        _, bb = await know(other, "aa", "bb")
+        await embed_due(other, SPACE, Letters())
+        assert await found(store, held, "b") == ["bb", "aa"]
+        await know(other, "bbc")
+        assert await found(store, held, "b") == ["bb", "aa"]
+        await embed_due(other, SPACE, Letters())
+        assert await found(store, held, "b") == ["bb", "bbc", "aa"]
+        await other.write(lambda tx: tx.memories.remove(SPACE, [bb.id]))
+        assert await found(store, held, "b") == ["bbc", "aa"]
+        await other.write(lambda tx: tx.vectors.drop(SPACE, NAME))
+        assert await found(store, held, "b") == []
 
 
-def test_many_searches_at_once() -> None:
-    async def scenario() -> None:
-        store, held = InMemoryStore(), HeldVectors()
-        await know(store, "aa", "bb", "cc")
-        await embed_due(store, SPACE, Letters())
-        assert await asyncio.gather(*(found(store, held, each, 1) for each in "abcabc")) == [
-            [each * 2] for each in "abcabc"
-        ]
-
-    asyncio.run(scenario())
+async def test_many_searches_at_once() -> None:
+    store, held = InMemoryStore(), HeldVectors()
+    await know(store, "aa", "bb", "cc")
+    await embed_due(store, SPACE, Letters())
+    assert await asyncio.gather(*(found(store, held, each, 1) for each in "abcabc")) == [
+        [each * 2] for each in "abcabc"
+    ]
 
 
-def test_one_that_is_cancelled_leaves_nothing_half_read() -> None:
-    async def scenario() -> None:
-        store, held = InMemoryStore(), HeldVectors()
-        aa, _ = await know(store, "aa", "bb")
-        await embed_due(store, SPACE, Letters())
-        for ticks in range(6):
-            search = asyncio.create_task(found(store, held, "a", 1))
-            for _ in range(ticks):
-                await asyncio.sleep(0)
-            search.cancel()
-            await asyncio.gather(search, return_exceptions=True)
-        assert await found(store, held, "a", 2) == ["aa", "bb"]
-        await store.write(lambda tx: tx.memories.remove(SPACE, [aa.id]))
-        assert await found(store, held, "a", 2) == ["bb"]
-
-    asyncio.run(scenario())
+async def test_one_that_is_cancelled_leaves_nothing_half_read() -> None:
+    store, held = InMemoryStore(), HeldVectors()
+    aa, _ = await know(store, "aa", "bb")
+    await embed_due(store, SPACE, Letters())
+    for ticks in range(6):
+        search = asyncio.create_task(found(store, held, "a", 1))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        search.cancel()
+        await asyncio.gather(search, return_exceptions=True)
+    assert await found(store, held, "a", 2) == ["aa", "bb"]
+    await store.write(lambda tx: tx.memories.remove(SPACE, [aa.id]))
+    assert await found(store, held, "a", 2) == ["bb"]
 
 
-def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
-    async def scenario() -> None:
-        store, letters = InMemoryStore(), Letters()
-        spaces = ("one", "two", "three")
-        for space in spaces:
-            records = [learned("a" * each + "b") for each in range(1, 30)]
-            await store.write(put_memories, space, records)
-            await embed_due(store, space, letters)
-        (query,) = await letters.embed(["a"])
-        one = HeldVectors()
-        await store.read(nearest, one, query, 1, "one")
-        held = HeldVectors(most_bytes=one.size_bytes * 2)
-        for space in (*spaces, *spaces):
-            assert len(await store.read(nearest, held, query, 5, space)) == 5
-            assert 0 < held.size_bytes <= one.size_bytes * 2
-        # One that is too large by itself is searched all the same.
-        tiny = HeldVectors(most_bytes=1)
-        assert len(await store.read(nearest, tiny, query, 5, "one")) == 5
-
-    asyncio.run(scenario())
+async def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
+    store, letters = InMemoryStore(), Letters()
+    spaces = ("one", "two", "three")
+    for space in spaces:
+        records = [learned("a" * each + "b") for each in range(1, 30)]
+        await store.write(put_memories, space, records)
+        await embed_due(store, space, letters)
+    (query,) = await letters.embed(["a"])
+    one = HeldVectors()
+    await store.read(nearest, one, query, 1, "one")
+    held = HeldVectors(most_bytes=one.size_bytes * 2)
+    for space in (*spaces, *spaces):
+        assert len(await store.read(nearest, held, query, 5, space)) == 5
+        assert 0 < held.size_bytes <= one.size_bytes * 2
+    # One that is too large by itself is searched all the same.
+    tiny = HeldVectors(most_bytes=1)
+    assert len(await store.read(nearest, tiny, query, 5, "one")) == 5
 
 
-def test_what_can_t_be_compared_is_said() -> None:
-    async def scenario() -> None:
-        store, held = InMemoryStore(), HeldVectors()
-        await know(store, "aa")
-        await embed_due(store, SPACE, Letters())
-        with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
-            await store.read(nearest, held, bytes(3), 1)
-
-    asyncio.run(scenario())
+async def test_what_can_t_be_compared_is_said() -> None:
+    store, held = InMemoryStore(), HeldVectors()
+    await know(store, "aa")
+    await embed_due(store, SPACE, Letters())
+    with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
+        await store.read(nearest, held, bytes(3), 1)
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
-            await InMemoryStore().read(nearest, HeldVectors(), bytes(26), 1)
-
+async def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ireneo.memories.nearest", None)
-    asyncio.run(scenario())
+    with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
+        await InMemoryStore().read(nearest, HeldVectors(), bytes(26), 1)

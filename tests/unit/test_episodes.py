@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -73,92 +72,72 @@ class Desk:
         )
 
 
-def run(work: Awaitable[None]) -> None:
-    async def within() -> None:
-        async with asyncio.timeout(20):
-            await work
-
-    asyncio.run(within())
-
-
-def test_a_turn_of_work_is_an_episode_with_its_sources() -> None:
-    async def work() -> None:
-        desk = Desk()
-        session = await desk.session(
-            [
-                desk.asks("Make the <b>drift</b> test pass", "/srv/shop"),
-                *desk.edits("/srv/shop/src/clock.py"),
-                *desk.runs("pytest -q", "7 passed in 0.3s"),
-                desk.says("The next run of `clock.py` is counted from when the last one was due."),
-            ]
-        )
-        (gathered,) = await desk.gather()
-        assert (gathered.session, gathered.first_position, gathered.last_position) == ("run", 0, 5)
-        (told,) = await desk.all()
-        assert told.text == (
-            "I was asked: “Make the drift test pass”. I changed `src/clock.py`. `pytest -q` passed. "
-            "The next run of `clock.py` is counted from when the last one was due."
-        )
-        messages = await session.messages()
-        assert set(told.sources) == {message.id for message in messages}
-        assert (told.kind, told.at, told.sessions, told.origin) == (
-            "episodic",
-            messages[-1].draft.at,
-            ("run",),
-            "agent",
-        )
-
-    run(work())
+async def test_a_turn_of_work_is_an_episode_with_its_sources() -> None:
+    desk = Desk()
+    session = await desk.session(
+        [
+            desk.asks("Make the <b>drift</b> test pass", "/srv/shop"),
+            *desk.edits("/srv/shop/src/clock.py"),
+            *desk.runs("pytest -q", "7 passed in 0.3s"),
+            desk.says("The next run of `clock.py` is counted from when the last one was due."),
+        ]
+    )
+    (gathered,) = await desk.gather()
+    assert (gathered.session, gathered.first_position, gathered.last_position) == ("run", 0, 5)
+    (told,) = await desk.all()
+    assert told.text == (
+        "I was asked: “Make the drift test pass”. I changed `src/clock.py`. `pytest -q` passed. "
+        "The next run of `clock.py` is counted from when the last one was due."
+    )
+    messages = await session.messages()
+    assert set(told.sources) == {message.id for message in messages}
+    assert (told.kind, told.at, told.sessions, told.origin) == (
+        "episodic",
+        messages[-1].draft.at,
+        ("run",),
+        "agent",
+    )
 
 
-def test_gathering_again_adds_nothing_and_what_is_new_is_added() -> None:
-    async def work() -> None:
-        desk = Desk()
-        turn = [desk.asks("Run the tests"), *desk.runs("pytest -q", "7 passed in 0.3s"), desk.says("All of them pass.")]
-        session = await desk.session(turn)
-        assert len(await desk.gather()) == 1
-        held = await desk.all()
-        assert await desk.gather() == []
-        assert await desk.all() == held
-        await session.append([desk.asks("And the linter"), *desk.runs("make lint", "error: 3 issues", failed=True)])
-        assert await desk.gather() == [], "the turn is not over"
-        await session.append([desk.says("It found three issues that I have not looked into.")])
-        await desk.gather()
-        (new,) = [each for each in await desk.all() if each not in held]
-        assert "`make lint` failed: error: 3 issues." in new.text
-
-    run(work())
+async def test_gathering_again_adds_nothing_and_what_is_new_is_added() -> None:
+    desk = Desk()
+    turn = [desk.asks("Run the tests"), *desk.runs("pytest -q", "7 passed in 0.3s"), desk.says("All of them pass.")]
+    session = await desk.session(turn)
+    assert len(await desk.gather()) == 1
+    held = await desk.all()
+    assert await desk.gather() == []
+    assert await desk.all() == held
+    await session.append([desk.asks("And the linter"), *desk.runs("make lint", "error: 3 issues", failed=True)])
+    assert await desk.gather() == [], "the turn is not over"
+    await session.append([desk.says("It found three issues that I have not looked into.")])
+    await desk.gather()
+    (new,) = [each for each in await desk.all() if each not in held]
+    assert "`make lint` failed: error: 3 issues." in new.text
 
 
-def test_what_was_only_said_leaves_nothing_behind() -> None:
-    async def work() -> None:
-        desk = Desk()
-        await desk.session([desk.asks("What is a lease?"), desk.says("The right to do one piece of work.")])
-        assert await desk.gather() == []
-
-    run(work())
+async def test_what_was_only_said_leaves_nothing_behind() -> None:
+    desk = Desk()
+    await desk.session([desk.asks("What is a lease?"), desk.says("The right to do one piece of work.")])
+    assert await desk.gather() == []
 
 
-def test_what_a_harness_or_a_compaction_said_is_no_evidence() -> None:
-    async def work() -> None:
-        desk = Desk()
-        call = Call(id="c", name="Bash", arguments={"command": "rm -rf build"})
-        await desk.session(
-            [
-                desk.draft("user", Text(text="This session is being continued. I ran rm."), origin="summary"),
-                desk.asks("Run the tests"),
-                desk.draft("assistant", call, Text(text="I removed the build."), origin="summary"),
-                *desk.runs("pytest -q", "7 passed in 0.3s"),
-                desk.draft("user", Text(text="Reminder: the secret word is heron"), origin="injected"),
-                desk.says("All of them pass now."),
-            ]
-        )
-        await desk.gather()
-        (told,) = await desk.all()
-        assert not any(word in told.text for word in ("heron", "removed", "continued", "rm -rf"))
-        assert len(told.sources) == 4
-
-    run(work())
+async def test_what_a_harness_or_a_compaction_said_is_no_evidence() -> None:
+    desk = Desk()
+    call = Call(id="c", name="Bash", arguments={"command": "rm -rf build"})
+    await desk.session(
+        [
+            desk.draft("user", Text(text="This session is being continued. I ran rm."), origin="summary"),
+            desk.asks("Run the tests"),
+            desk.draft("assistant", call, Text(text="I removed the build."), origin="summary"),
+            *desk.runs("pytest -q", "7 passed in 0.3s"),
+            desk.draft("user", Text(text="Reminder: the secret word is heron"), origin="injected"),
+            desk.says("All of them pass now."),
+        ]
+    )
+    await desk.gather()
+    (told,) = await desk.all()
+    assert not any(word in told.text for word in ("heron", "removed", "continued", "rm -rf"))
+    assert len(told.sources) == 4
 
 
 def a_dead_end(desk: Desk, directory: str = "") -> list[Draft]:
@@ -170,45 +149,39 @@ def a_dead_end(desk: Desk, directory: str = "") -> list[Draft]:
     ]
 
 
-def test_of_several_calls_in_one_message_a_failure_names_the_tool_that_failed() -> None:
-    async def work() -> None:
-        desk = Desk()
-        reads = Call(id="r", name="Read", arguments={"file_path": "/srv/shop/logs"})
-        lists = Call(id="l", name="Bash", arguments={"command": "ls /srv/shop"})
-        failed = Result(call_id="r", parts=(Text(text="EISDIR: illegal operation on a directory, read"),), failed=True)
-        listed = Result(call_id="l", parts=(Text(text="logs"),), failed=False)
-        both = [desk.draft("assistant", reads, lists), desk.draft("tool", failed), desk.draft("tool", listed)]
-        await desk.session([desk.asks("Look at the logs", "/srv/shop"), *both, desk.says("The logs lie in a folder.")])
-        await desk.gather()
-        (failure,) = [each for each in await desk.all() if each.kind == "failure"]
-        assert failure.conditions["tool"] == "Read"
-
-    asyncio.run(work())
+async def test_of_several_calls_in_one_message_a_failure_names_the_tool_that_failed() -> None:
+    desk = Desk()
+    reads = Call(id="r", name="Read", arguments={"file_path": "/srv/shop/logs"})
+    lists = Call(id="l", name="Bash", arguments={"command": "ls /srv/shop"})
+    failed = Result(call_id="r", parts=(Text(text="EISDIR: illegal operation on a directory, read"),), failed=True)
+    listed = Result(call_id="l", parts=(Text(text="logs"),), failed=False)
+    both = [desk.draft("assistant", reads, lists), desk.draft("tool", failed), desk.draft("tool", listed)]
+    await desk.session([desk.asks("Look at the logs", "/srv/shop"), *both, desk.says("The logs lie in a folder.")])
+    await desk.gather()
+    (failure,) = [each for each in await desk.all() if each.kind == "failure"]
+    assert failure.conditions["tool"] == "Read"
 
 
-def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:
-    async def work() -> None:
-        desk = Desk()
-        session = await desk.session(a_dead_end(desk, "/srv/shop"))
-        await desk.gather()
-        (failure,) = [each for each in await desk.all() if each.kind == "failure"]
-        assert failure.text.startswith("I tried `orderz --week 3` — it failed: sh: orderz: command not found")
-        assert failure.conditions == {"tool": "Bash", "cwd": "/srv/shop"}
-        assert "orderz" in failure.signature
-        again = [*desk.runs("orderz --week 4", "9 orders"), desk.says("There were 9 orders in week 4.")]
-        await session.append([desk.asks("In another place", "/srv/other"), *again])
-        await desk.gather()
-        (still,) = [each for each in await desk.all() if each.kind == "failure"]
-        assert still.state == "active", "it worked, but elsewhere"
-        again = [*desk.runs("orderz --week 5", "8 orders"), desk.says("There were 8 orders in week 5.")]
-        await session.append([desk.asks("And week 5?", "/srv/shop"), *again])
-        await desk.gather()
-        (turned,) = [each for each in await desk.all() if each.kind == "failure"]
-        assert turned.state == "retired"
-        assert turned.reason.startswith("overturned")
-        assert [piece.against for piece in turned.evidence] == [False, True]
-
-    run(work())
+async def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:
+    desk = Desk()
+    session = await desk.session(a_dead_end(desk, "/srv/shop"))
+    await desk.gather()
+    (failure,) = [each for each in await desk.all() if each.kind == "failure"]
+    assert failure.text.startswith("I tried `orderz --week 3` — it failed: sh: orderz: command not found")
+    assert failure.conditions == {"tool": "Bash", "cwd": "/srv/shop"}
+    assert "orderz" in failure.signature
+    again = [*desk.runs("orderz --week 4", "9 orders"), desk.says("There were 9 orders in week 4.")]
+    await session.append([desk.asks("In another place", "/srv/other"), *again])
+    await desk.gather()
+    (still,) = [each for each in await desk.all() if each.kind == "failure"]
+    assert still.state == "active", "it worked, but elsewhere"
+    again = [*desk.runs("orderz --week 5", "8 orders"), desk.says("There were 8 orders in week 5.")]
+    await session.append([desk.asks("And week 5?", "/srv/shop"), *again])
+    await desk.gather()
+    (turned,) = [each for each in await desk.all() if each.kind == "failure"]
+    assert turned.state == "retired"
+    assert turned.reason.startswith("overturned")
+    assert [piece.against for piece in turned.evidence] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -220,26 +193,23 @@ def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:
         ("make test", "make: *** [test] Error 1", "git reset --hard"),
     ],
 )
-def test_a_failure_that_was_taken_back_has_not_passed(check: str, output: str, undo: str) -> None:
-    async def work() -> None:
-        desk = Desk()
-        await desk.session(
-            [
-                desk.asks("Take the newest release"),
-                *desk.edits("package.json"),
-                *desk.runs(check, output, failed=True),
-                *desk.runs(undo, "Updated 1 path from the index"),
-                desk.says("I could not do it and went back."),
-            ]
-        )
-        await desk.gather()
-        (told,) = [each for each in await desk.all() if each.kind == "episodic"]
-        assert f"`{check}` failed" in told.text
-        assert f"I took the changes back with `{undo}`." in told.text
-        assert "passed" not in told.text.replace(output, "")
-        assert "I changed" not in told.text
-
-    run(work())
+async def test_a_failure_that_was_taken_back_has_not_passed(check: str, output: str, undo: str) -> None:
+    desk = Desk()
+    await desk.session(
+        [
+            desk.asks("Take the newest release"),
+            *desk.edits("package.json"),
+            *desk.runs(check, output, failed=True),
+            *desk.runs(undo, "Updated 1 path from the index"),
+            desk.says("I could not do it and went back."),
+        ]
+    )
+    await desk.gather()
+    (told,) = [each for each in await desk.all() if each.kind == "episodic"]
+    assert f"`{check}` failed" in told.text
+    assert f"I took the changes back with `{undo}`." in told.text
+    assert "passed" not in told.text.replace(output, "")
+    assert "I changed" not in told.text
 
 
 @pytest.mark.parametrize(
@@ -256,145 +226,117 @@ def test_a_failure_that_was_taken_back_has_not_passed(check: str, output: str, u
         ("make test", "make lint", "`make test` failed. `make lint` passed."),
     ],
 )
-def test_an_episode_tells_that_a_check_failed_before_it_passed(first: str, then: str, told: str) -> None:
-    async def work() -> None:
-        desk = Desk()
-        failing = desk.runs(
-            first, "--- FAIL: keeps rows\nmake: *** [lint] Error 1\n1 failed, 2 passed in 2s", failed=True
-        )
-        passing = desk.runs(then, "3 passed in 2.1s")
-        await desk.session([desk.asks("Mend it"), *failing, *desk.edits("clock.py"), *passing, desk.says("Done.")])
-        await desk.gather()
-        (episode,) = [each for each in await desk.all() if each.kind == "episodic"]
-        assert told in episode.text
-        assert ("failed" in episode.text) == ("failed" in told)
-
-    run(work())
+async def test_an_episode_tells_that_a_check_failed_before_it_passed(first: str, then: str, told: str) -> None:
+    desk = Desk()
+    failing = desk.runs(first, "--- FAIL: keeps rows\nmake: *** [lint] Error 1\n1 failed, 2 passed in 2s", failed=True)
+    passing = desk.runs(then, "3 passed in 2.1s")
+    await desk.session([desk.asks("Mend it"), *failing, *desk.edits("clock.py"), *passing, desk.says("Done.")])
+    await desk.gather()
+    (episode,) = [each for each in await desk.all() if each.kind == "episodic"]
+    assert told in episode.text
+    assert ("failed" in episode.text) == ("failed" in told)
 
 
-def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_what_was_put_aside_for_a_while() -> None:
-    async def work() -> None:
-        desk = Desk()
-        await desk.session(
-            [
-                desk.asks("Find out whether the fault is old"),
-                *desk.edits("clock.py"),
-                *desk.runs("git stash", "Saved working directory"),
-                *desk.runs("git stash pop", "Dropped refs/stash@{0}"),
-                *desk.runs("make build | tee log", "clock.c:3:4: error: expected ';'"),
-                *desk.runs("echo done", "done"),
-                desk.says("It is old."),
-            ]
-        )
-        await desk.gather()
-        (told,) = [each for each in await desk.all() if each.kind == "episodic"]
-        assert "passed" not in told.text
-        assert "took the changes back" not in told.text
-
-    run(work())
+async def test_an_episode_tells_no_check_as_passed_whose_output_says_otherwise_nor_what_was_put_aside() -> None:
+    desk = Desk()
+    await desk.session(
+        [
+            desk.asks("Find out whether the fault is old"),
+            *desk.edits("clock.py"),
+            *desk.runs("git stash", "Saved working directory"),
+            *desk.runs("git stash pop", "Dropped refs/stash@{0}"),
+            *desk.runs("make build | tee log", "clock.c:3:4: error: expected ';'"),
+            *desk.runs("echo done", "done"),
+            desk.says("It is old."),
+        ]
+    )
+    await desk.gather()
+    (told,) = [each for each in await desk.all() if each.kind == "episodic"]
+    assert "passed" not in told.text
+    assert "took the changes back" not in told.text
 
 
-def test_what_was_asked_for_by_a_command_is_told_as_it_was_entered() -> None:
-    async def work() -> None:
-        desk = Desk()
-        asked = "<command-message>review</command-message> <command-name>/review</command-name>"
-        await desk.session(
-            [
-                desk.asks(f"{asked} <command-args>7</command-args>"),
-                *desk.runs("pytest -q", "7 passed"),
-                desk.says("Done."),
-            ]
-        )
-        await desk.gather()
-        (told,) = await desk.all()
-        assert told.text.startswith("I was asked: “/review 7”.")
-
-    run(work())
+async def test_what_was_asked_for_by_a_command_is_told_as_it_was_entered() -> None:
+    desk = Desk()
+    asked = "<command-message>review</command-message> <command-name>/review</command-name>"
+    await desk.session(
+        [
+            desk.asks(f"{asked} <command-args>7</command-args>"),
+            *desk.runs("pytest -q", "7 passed"),
+            desk.says("Done."),
+        ]
+    )
+    await desk.gather()
+    (told,) = await desk.all()
+    assert told.text.startswith("I was asked: “/review 7”.")
 
 
 @pytest.mark.parametrize("command", ["pnpm up react@19 --force", "yarn add left-pad", "pnpm install"])
-def test_what_installs_packages_is_no_check_that_passed(command: str) -> None:
-    async def work() -> None:
-        desk = Desk()
-        await desk.session(
-            [desk.asks("Take the newest release"), *desk.runs(command, "Done in 3s"), desk.says("Done.")]
-        )
-        await desk.gather()
-        (told,) = await desk.all()
-        assert told.text == "I was asked: “Take the newest release”."
-
-    run(work())
+async def test_what_installs_packages_is_no_check_that_passed(command: str) -> None:
+    desk = Desk()
+    await desk.session([desk.asks("Take the newest release"), *desk.runs(command, "Done in 3s"), desk.says("Done.")])
+    await desk.gather()
+    (told,) = await desk.all()
+    assert told.text == "I was asked: “Take the newest release”."
 
 
-def test_what_branches_share_is_remembered_once() -> None:
-    async def work() -> None:
-        desk = Desk()
-        first, second = a_dead_end(desk), a_dead_end(desk)
-        session = await desk.session([*first, *second])
-        fork = await session.fork("other", at=(await session.messages())[len(first) - 1].id)
-        await fork.append([desk.asks("Which day?"), *desk.runs("date", "Friday"), desk.says("It is Friday today.")])
-        await desk.gather()
-        told = [piece for each in await desk.all() if each.kind == "episodic" for piece in each.evidence]
-        assert len(told) == 3
-        assert await desk.gather() == []
-
-    run(work())
+async def test_what_branches_share_is_remembered_once() -> None:
+    desk = Desk()
+    first, second = a_dead_end(desk), a_dead_end(desk)
+    session = await desk.session([*first, *second])
+    fork = await session.fork("other", at=(await session.messages())[len(first) - 1].id)
+    await fork.append([desk.asks("Which day?"), *desk.runs("date", "Friday"), desk.says("It is Friday today.")])
+    await desk.gather()
+    told = [piece for each in await desk.all() if each.kind == "episodic" for piece in each.evidence]
+    assert len(told) == 3
+    assert await desk.gather() == []
 
 
-def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
-    async def work() -> None:
-        desk = Desk()
-        desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
-        memory = Memory(desk.means, "mine")
-        session = await memory.session("tale")
-        scene = ["Mara hid the silver key under the third stair.", "Jonas searched the whole harbour for it."]
-        await session.append([desk.draft("user", Text(text=scene[at % 2], author="Mara")) for at in range(420)])
-        done = await progress_of(memory.work, until_idle=True)
-        assert {each.did for each in done} >= {"caught_up", "remembered"}
-        told = await desk.all()
-        assert told
-        for each in told:
-            assert len(each.text) <= 300
-            assert any(line in each.text for line in scene)
-            assert any(name.startswith("s_") for name in each.sources)
-        assert await desk.gather() == []
-
-    run(work())
+async def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
+    desk = Desk()
+    desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
+    memory = Memory(desk.means, "mine")
+    session = await memory.session("tale")
+    scene = ["Mara hid the silver key under the third stair.", "Jonas searched the whole harbour for it."]
+    await session.append([desk.draft("user", Text(text=scene[at % 2], author="Mara")) for at in range(420)])
+    done = await progress_of(memory.work, until_idle=True)
+    assert {each.did for each in done} >= {"caught_up", "remembered"}
+    told = await desk.all()
+    assert told
+    for each in told:
+        assert len(each.text) <= 300
+        assert any(line in each.text for line in scene)
+        assert any(name.startswith("s_") for name in each.sources)
+    assert await desk.gather() == []
 
 
-def test_a_play_of_several_leaves_no_episodes() -> None:
-    async def work() -> None:
-        desk = Desk()
-        desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
-        memory = Memory(desk.means, "mine")
-        session = await memory.session("table")
-        scene = [
-            ("Mara", "I hide the silver key under the third stair."),
-            ("Jonas", "I search the whole harbour for it."),
-        ]
-        lines = [scene[at % 2] for at in range(420)]
-        await session.append([desk.draft("user", Text(text=text, author=author)) for author, text in lines])
-        assert {each.did for each in await progress_of(memory.work, until_idle=True)} == {"caught_up"}
-        assert await desk.all() == []
-
-    run(work())
+async def test_a_play_of_several_leaves_no_episodes() -> None:
+    desk = Desk()
+    desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
+    memory = Memory(desk.means, "mine")
+    session = await memory.session("table")
+    scene = [
+        ("Mara", "I hide the silver key under the third stair."),
+        ("Jonas", "I search the whole harbour for it."),
+    ]
+    lines = [scene[at % 2] for at in range(420)]
+    await session.append([desk.draft("user", Text(text=text, author=author)) for author, text in lines])
+    assert {each.did for each in await progress_of(memory.work, until_idle=True)} == {"caught_up"}
+    assert await desk.all() == []
 
 
-def test_work_remembers_and_looks_back() -> None:
-    async def work() -> None:
-        desk = Desk()
-        for number in range(13):
-            turn = [desk.asks("Go on"), *desk.runs("make lint", f"error: {number} issues", failed=True)]
-            await desk.session([*turn, desk.says(f"There are {number} issues left for tomorrow.")], f"s{number}")
-        done = await progress_of(desk.memory.work, until_idle=True)
-        assert sum(each.did == "remembered" for each in done) == 13
-        (looked,) = [each for each in done if each.did == "reflected"]
-        assert (looked.session, looked.episodes) == ("", 13)
-        facts = [each.text for each in await desk.all() if each.kind == "semantic"]
-        assert any(text.startswith("`make lint` failed 13 times out of 13") for text in facts)
-        assert await progress_of(desk.memory.work, until_idle=True) == []
-
-    run(work())
+async def test_work_remembers_and_looks_back() -> None:
+    desk = Desk()
+    for number in range(13):
+        turn = [desk.asks("Go on"), *desk.runs("make lint", f"error: {number} issues", failed=True)]
+        await desk.session([*turn, desk.says(f"There are {number} issues left for tomorrow.")], f"s{number}")
+    done = await progress_of(desk.memory.work, until_idle=True)
+    assert sum(each.did == "remembered" for each in done) == 13
+    (looked,) = [each for each in done if each.did == "reflected"]
+    assert (looked.session, looked.episodes) == ("", 13)
+    facts = [each.text for each in await desk.all() if each.kind == "semantic"]
+    assert any(text.startswith("`make lint` failed 13 times out of 13") for text in facts)
+    assert await progress_of(desk.memory.work, until_idle=True) == []
 
 
 REFUSALS = (
@@ -412,46 +354,33 @@ STOPS = (
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_what_the_user_refused_is_told_in_the_episode_and_is_no_failure(refusal: str) -> None:
-    async def work() -> None:
-        desk = Desk()
-        refused = desk.runs("git push --force origin main", refusal, failed=True)
-        await desk.session(
-            [desk.asks("Ship it"), *refused, *desk.runs("git status", "clean"), desk.says("I stop here.")]
-        )
-        await desk.gather()
-        (told,) = await desk.all()
-        assert told.kind == "episodic"
-        assert "The user said no to `git push --force origin main`: “Never push from here" in told.text
-        assert refused[1].results[0].text.startswith(refusal[:20])
-        brief = (await desk.memory.brief(about_to="git push --force origin main")).markdown
-        assert "What failed" not in brief
-        assert "abandoned" not in brief
-
-    run(work())
+async def test_what_the_user_refused_is_told_in_the_episode_and_is_no_failure(refusal: str) -> None:
+    desk = Desk()
+    refused = desk.runs("git push --force origin main", refusal, failed=True)
+    await desk.session([desk.asks("Ship it"), *refused, *desk.runs("git status", "clean"), desk.says("I stop here.")])
+    await desk.gather()
+    (told,) = await desk.all()
+    assert told.kind == "episodic"
+    assert "The user said no to `git push --force origin main`: “Never push from here" in told.text
+    assert refused[1].results[0].text.startswith(refusal[:20])
+    brief = (await desk.memory.brief(about_to="git push --force origin main")).markdown
+    assert "What failed" not in brief
+    assert "abandoned" not in brief
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_what_was_broken_off_is_no_failure(stop: str) -> None:
-    async def work() -> None:
-        desk = Desk()
-        stopped = desk.runs("git push --force origin main", stop, failed=True)
-        await desk.session(
-            [desk.asks("Ship it"), *stopped, *desk.runs("git status", "clean"), desk.says("I stop here.")]
-        )
-        await desk.gather()
-        assert [each.kind for each in await desk.all()] == ["episodic"]
-
-    run(work())
+async def test_what_was_broken_off_is_no_failure(stop: str) -> None:
+    desk = Desk()
+    stopped = desk.runs("git push --force origin main", stop, failed=True)
+    await desk.session([desk.asks("Ship it"), *stopped, *desk.runs("git status", "clean"), desk.says("I stop here.")])
+    await desk.gather()
+    assert [each.kind for each in await desk.all()] == ["episodic"]
 
 
-def test_what_a_program_says_of_a_user_is_no_refusal() -> None:
-    async def work() -> None:
-        desk = Desk()
-        output = "psql: connecting to the database\n" + "." * 400 + "\nFATAL: access was denied by the user directory"
-        failed = desk.runs("psql -c 'select 1'", output, failed=True)
-        await desk.session([desk.asks("Look"), *failed, *desk.runs("ls", "a b"), desk.says("I stop here.")])
-        await desk.gather()
-        assert sorted(each.kind for each in await desk.all()) == ["episodic", "failure"]
-
-    run(work())
+async def test_what_a_program_says_of_a_user_is_no_refusal() -> None:
+    desk = Desk()
+    output = "psql: connecting to the database\n" + "." * 400 + "\nFATAL: access was denied by the user directory"
+    failed = desk.runs("psql -c 'select 1'", output, failed=True)
+    await desk.session([desk.asks("Look"), *failed, *desk.runs("ls", "a b"), desk.says("I stop here.")])
+    await desk.gather()
+    assert sorted(each.kind for each in await desk.all()) == ["episodic", "failure"]

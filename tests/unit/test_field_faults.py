@@ -59,21 +59,17 @@ def test_chained_compactions_leave_no_orphans() -> None:
         messages = context.messages
 
 
-def test_what_stands_for_a_missing_result_goes_when_the_result_comes() -> None:
+async def test_what_stands_for_a_missing_result_goes_when_the_result_comes() -> None:
     """openclaw/openclaw#7527: a synthetic result outlived its call, and the session could not be saved any more."""
-
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            await session.append([user("Build it."), calls(call(1, "bash", command="make"))])
-            waiting = await session.context(4_000)
-            assert "not answered" in words(waiting)
-            await session.append(result(1, "built"))
-            answered = await session.context(4_000)
-            assert "not answered" not in words(answered)
-            assert answered.violations == waiting.violations == ()
-
-    asyncio.run(work())
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append([user("Build it."), calls(call(1, "bash", command="make"))])
+        waiting = await session.context(4_000)
+        assert "not answered" in words(waiting)
+        await session.append(result(1, "built"))
+        answered = await session.context(4_000)
+        assert "not answered" not in words(answered)
+        assert answered.violations == waiting.violations == ()
 
 
 def server_turn(number: int) -> Messages:
@@ -159,18 +155,14 @@ def test_no_request_is_put_into_the_users_mouth() -> None:
                 assert str(message["content"]).startswith(("(My own notes", "[The conversation begins here"))
 
 
-def test_what_is_appended_while_a_context_is_made_is_not_lost() -> None:
+async def test_what_is_appended_while_a_context_is_made_is_not_lost() -> None:
     """earendil-works/pi#7150, PostHog/code#1272: a message that came during a compaction was acknowledged and lost."""
-
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            await session.append(run(60))
-            _, appended = await asyncio.gather(session.context(2_000), session.append("One more thing: keep the API."))
-            assert (await session.messages())[-1].id == appended.ids[0]
-            assert "One more thing" in words(await session.context(2_000))
-
-    asyncio.run(work())
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append(run(60))
+        _, appended = await asyncio.gather(session.context(2_000), session.append("One more thing: keep the API."))
+        assert (await session.messages())[-1].id == appended.ids[0]
+        assert "One more thing" in words(await session.context(2_000))
 
 
 def test_pictures_leave_a_marker() -> None:
@@ -250,18 +242,14 @@ def test_the_newest_request_is_there_word_by_word() -> None:
         assert "Write down first what you have found in the logs of part_7." in words(ireneo.compact(messages, budget))
 
 
-def test_going_back_on_a_compacted_run_brings_back_what_was_there() -> None:
+async def test_going_back_on_a_compacted_run_brings_back_what_was_there() -> None:
     """Cyrax321/CONTINUUM#1053: a rewind on a compacted run deleted what it should have restored."""
-
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            then = (await session.append(run(10))).ids
-            whole = await session.context(100_000)
-            await session.append(run(50, "And now the rest."))
-            assert any(row.what == "summary" for row in (await session.context(2_000)).view)
-            await session.rewind(then[-1])
-            assert [message.id for message in await session.messages()] == list(then)
-            assert (await session.context(100_000)).messages == whole.messages
-
-    asyncio.run(work())
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        then = (await session.append(run(10))).ids
+        whole = await session.context(100_000)
+        await session.append(run(50, "And now the rest."))
+        assert any(row.what == "summary" for row in (await session.context(2_000)).view)
+        await session.rewind(then[-1])
+        assert [message.id for message in await session.messages()] == list(then)
+        assert (await session.context(100_000)).messages == whole.messages

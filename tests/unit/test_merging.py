@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 
 import pytest
@@ -29,10 +28,6 @@ def one(words: str = "", *numbers: int) -> dict[str, object]:
     return {"lessons": list(numbers or (1, 2)), "words": words}
 
 
-def done(work: Awaitable[None]) -> None:
-    asyncio.run(asyncio.wait_for(_awaited(work), 20))
-
-
 async def _awaited(work: Awaitable[None]) -> None:
     await work
 
@@ -43,41 +38,32 @@ async def learned(house: House, *sessions: str) -> None:
         await house.memory.learn()
 
 
-def test_two_that_say_the_same_become_one_with_the_evidence_of_both() -> None:
-    async def work() -> None:
-        house = House(FIRST, SECOND, merge(one(BETTER)))
-        await learned(house, "one", "two")
-        asked = house.model.prompts[-1].user
-        assert LOCK in asked
-        assert SAME in asked
-        (only,) = await house.memory.lessons()
-        assert only.lesson == BETTER
-        assert only.seen == 2
-        assert {each.session for each in only.sources} == {"one", "two"}
-
-    done(work())
+async def test_two_that_say_the_same_become_one_with_the_evidence_of_both() -> None:
+    house = House(FIRST, SECOND, merge(one(BETTER)))
+    await learned(house, "one", "two")
+    asked = house.model.prompts[-1].user
+    assert LOCK in asked
+    assert SAME in asked
+    (only,) = await house.memory.lessons()
+    assert only.lesson == BETTER
+    assert only.seen == 2
+    assert {each.session for each in only.sources} == {"one", "two"}
 
 
-def test_what_a_forgotten_run_gave_goes_with_it() -> None:
-    async def work() -> None:
-        house = House(FIRST, SECOND, merge(one()))
-        await learned(house, "one", "two")
-        for session, left in (("two", 1), ("one", 0)):
-            await house.memory.forget(session=session)
-            assert [each.seen for each in await house.memory.lessons()] == [1] * left
-
-    done(work())
+async def test_what_a_forgotten_run_gave_goes_with_it() -> None:
+    house = House(FIRST, SECOND, merge(one()))
+    await learned(house, "one", "two")
+    for session, left in (("two", 1), ("one", 0)):
+        await house.memory.forget(session=session)
+        assert [each.seen for each in await house.memory.lessons()] == [1] * left
 
 
-def test_a_merged_lesson_is_kept_when_its_runs_go_on() -> None:
-    async def work() -> None:
-        house = House(FIRST, SECOND, merge(one(BETTER)), reply(worthless=["a"]))
-        await learned(house, "one", "two")
-        await (await house.memory.session("one")).append(ran(7, "make berths", "7 berths booked"))
-        await house.memory.learn()
-        assert [(each.lesson, each.seen) for each in await house.memory.lessons()] == [(BETTER, 2)]
-
-    done(work())
+async def test_a_merged_lesson_is_kept_when_its_runs_go_on() -> None:
+    house = House(FIRST, SECOND, merge(one(BETTER)), reply(worthless=["a"]))
+    await learned(house, "one", "two")
+    await (await house.memory.session("one")).append(ran(7, "make berths", "7 berths booked"))
+    await house.memory.learn()
+    assert [(each.lesson, each.seen) for each in await house.memory.lessons()] == [(BETTER, 2)]
 
 
 REFUSED: dict[str, tuple[dict[str, object], int]] = {
@@ -90,14 +76,11 @@ REFUSED: dict[str, tuple[dict[str, object], int]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_may_not_be_put_together_stays_apart(name: str) -> None:
-    async def work() -> None:
-        said, left = REFUSED[name]
-        house = House(reply(lesson(TIDES, 8, 9), lesson(LOCK, 2, 3, kind="trap")), SECOND, said)
-        await learned(house, "one", "two")
-        assert len(await house.memory.lessons()) == left
-
-    done(work())
+async def test_what_may_not_be_put_together_stays_apart(name: str) -> None:
+    said, left = REFUSED[name]
+    house = House(reply(lesson(TIDES, 8, 9), lesson(LOCK, 2, 3, kind="trap")), SECOND, said)
+    await learned(house, "one", "two")
+    assert len(await house.memory.lessons()) == left
 
 
 WORDS = {
@@ -109,37 +92,28 @@ WORDS = {
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_better_words_are_only_taken_where_the_lessons_show_them(name: str) -> None:
-    async def work() -> None:
-        house = House(FIRST, SECOND, merge(one(WORDS[name])))
-        await learned(house, "one", "two")
-        (only,) = await house.memory.lessons()
-        assert only.lesson in (LOCK, SAME)
-        assert only.seen == 2
-
-    done(work())
+async def test_better_words_are_only_taken_where_the_lessons_show_them(name: str) -> None:
+    house = House(FIRST, SECOND, merge(one(WORDS[name])))
+    await learned(house, "one", "two")
+    (only,) = await house.memory.lessons()
+    assert only.lesson in (LOCK, SAME)
+    assert only.seen == 2
 
 
-def test_a_failing_model_leaves_all_as_it_was() -> None:
-    async def work() -> None:
-        fault = BadReply("The answer does not fit.", calls=1, tokens=10)
-        house = House(FIRST, SECOND, fault)
-        await house.tell("one")
-        await house.memory.learn()
-        await house.tell("two")
-        report = await house.memory.learn()
-        assert report.merged.failed == str(fault)
-        assert sorted(each.lesson for each in await house.memory.lessons()) == sorted((LOCK, SAME))
-
-    done(work())
+async def test_a_failing_model_leaves_all_as_it_was() -> None:
+    fault = BadReply("The answer does not fit.", calls=1, tokens=10)
+    house = House(FIRST, SECOND, fault)
+    await house.tell("one")
+    await house.memory.learn()
+    await house.tell("two")
+    report = await house.memory.learn()
+    assert report.merged.failed == str(fault)
+    assert sorted(each.lesson for each in await house.memory.lessons()) == sorted((LOCK, SAME))
 
 
-def test_lessons_with_no_neighbour_are_not_asked_about() -> None:
-    async def work() -> None:
-        house = House(reply(lesson(TIDES, 8, 9)), reply(lesson(LOCK, 2, 3, kind="trap"), worthless=["a"]))
-        await learned(house, "one", "two")
-        assert len(house.model.prompts) == 2
-        assert len([each for each in await house.memory.lessons() if each.cue.startswith(MODEL)]) == 2
-        assert await progress_of(house.memory.learn) == []
-
-    done(work())
+async def test_lessons_with_no_neighbour_are_not_asked_about() -> None:
+    house = House(reply(lesson(TIDES, 8, 9)), reply(lesson(LOCK, 2, 3, kind="trap"), worthless=["a"]))
+    await learned(house, "one", "two")
+    assert len(house.model.prompts) == 2
+    assert len([each for each in await house.memory.lessons() if each.cue.startswith(MODEL)]) == 2
+    assert await progress_of(house.memory.learn) == []

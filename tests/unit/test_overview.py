@@ -373,24 +373,20 @@ async def test_it_is_pruned_with_its_end(story: Tale) -> None:
     assert await story.stored() == []
 
 
-def test_cleaning_a_secret_takes_it_away() -> None:
+async def test_cleaning_a_secret_takes_it_away() -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
-
-    async def main() -> None:
-        story = Tale()
-        story.session = await story.memory().session(KEY.session)
-        begun = drafts(0, 10)
-        spoken = Draft(role="user", parts=(Text(text=f"Her password is {secret}", author="Narrator"),))
-        await story.session.append([*begun[:20], spoken, *begun[20:], *drafts(10, LEAVES - 10)])
-        await story.session.summarise(NARROW)
-        assert len(await story.stored()) == 1
-        await story.memory().secrets(repair=True)
-        path = await story.session.messages()
-        kept = await story.stored()
-        assert all(each.last in {message.id for message in path} for each in kept)
-        assert secret not in str(kept)
-
-    asyncio.run(main())
+    story = Tale()
+    story.session = await story.memory().session(KEY.session)
+    begun = drafts(0, 10)
+    spoken = Draft(role="user", parts=(Text(text=f"Her password is {secret}", author="Narrator"),))
+    await story.session.append([*begun[:20], spoken, *begun[20:], *drafts(10, LEAVES - 10)])
+    await story.session.summarise(NARROW)
+    assert len(await story.stored()) == 1
+    await story.memory().secrets(repair=True)
+    path = await story.session.messages()
+    kept = await story.stored()
+    assert all(each.last in {message.id for message in path} for each in kept)
+    assert secret not in str(kept)
 
 
 # What a model says.
@@ -444,47 +440,38 @@ def test_a_model_that_fails_changes_nothing(answer: Scripted) -> None:
 # Behind the conversation.
 
 
-def test_work_writes_it_once_a_context_lacked_it() -> None:
-    async def main() -> None:
-        story = Tale()
-        await story.begin()
-        assert await story.work() == [], "nobody asked for a narrow context yet"
-        for budget in (NARROW, NARROW + 100, NARROW):
-            assert not is_overview(await story.session.context(budget))
-        marks = await story.store.read(lambda tx: tx.rebuilds.of_session(KEY))
-        assert [mark.budget_tokens for mark in marks] == [NARROW]
-        assert len(await story.work()) == 1
-        assert is_overview(await story.session.context(NARROW))
-        assert await story.work() == []
-        await story.tell(20, LEAVES)
-        assert len(await story.work()) == 1, "it is renewed unasked"
-
-    asyncio.run(main())
+async def test_work_writes_it_once_a_context_lacked_it() -> None:
+    story = Tale()
+    await story.begin()
+    assert await story.work() == [], "nobody asked for a narrow context yet"
+    for budget in (NARROW, NARROW + 100, NARROW):
+        assert not is_overview(await story.session.context(budget))
+    marks = await story.store.read(lambda tx: tx.rebuilds.of_session(KEY))
+    assert [mark.budget_tokens for mark in marks] == [NARROW]
+    assert len(await story.work()) == 1
+    assert is_overview(await story.session.context(NARROW))
+    assert await story.work() == []
+    await story.tell(20, LEAVES)
+    assert len(await story.work()) == 1, "it is renewed unasked"
 
 
-def test_without_a_model_nothing_is_noted() -> None:
-    async def main() -> None:
-        story = Tale()
-        session = await story.memory(models=False).session(KEY.session)
-        await session.append(drafts(0, LEAVES))
-        await session.catch_up()
-        await session.context(NARROW)
-        assert await story.store.read(lambda tx: tx.rebuilds.of_session(KEY)) == []
-
-    asyncio.run(main())
+async def test_without_a_model_nothing_is_noted() -> None:
+    story = Tale()
+    session = await story.memory(models=False).session(KEY.session)
+    await session.append(drafts(0, LEAVES))
+    await session.catch_up()
+    await session.context(NARROW)
+    assert await story.store.read(lambda tx: tx.rebuilds.of_session(KEY)) == []
 
 
-def test_a_character_has_an_overview_of_what_she_heard() -> None:
-    async def main() -> None:
-        story = Tale(policy=POLICY.seen("Vera"))
-        await story.begin()
-        spoken = [Draft(role="user", parts=(Text(text="I was there.", author="Vera"),))]
-        await story.session.append(spoken)
-        await story.session.summarise(NARROW)
-        prompt = story.overviews_asked[0]
-        assert "“I” is Vera" in prompt.system
-        assert shown(prompt) == {0: ""}
-        context = await story.session.context(NARROW)
-        assert context.tokens <= NARROW
-
-    asyncio.run(main())
+async def test_a_character_has_an_overview_of_what_she_heard() -> None:
+    story = Tale(policy=POLICY.seen("Vera"))
+    await story.begin()
+    spoken = [Draft(role="user", parts=(Text(text="I was there.", author="Vera"),))]
+    await story.session.append(spoken)
+    await story.session.summarise(NARROW)
+    prompt = story.overviews_asked[0]
+    assert "“I” is Vera" in prompt.system
+    assert shown(prompt) == {0: ""}
+    context = await story.session.context(NARROW)
+    assert context.tokens <= NARROW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -77,31 +77,18 @@ def facts(*said: FactSaid) -> FactsReply:
     return FactsReply(facts=list(said))
 
 
-def run(work: Awaitable[None]) -> None:
-    async def within() -> None:
-        async with asyncio.timeout(20):
-            await work
-
-    asyncio.run(within())
-
-
-def test_a_model_is_asked_once_for_a_stretch_and_shown_what_is_known() -> None:
-    async def work() -> None:
-        desk = Desk([facts(MOVED), NOTHING])
-        (home,) = await desk.hear("Guess what, I moved to Porto on Friday!", "Do you know a bakery?")
-        messages = await (await desk.memory.session("talk")).messages()
-        assert (home.text, home.value, home.at) == (MOVED.text, "Porto", datetime(2026, 3, 6, tzinfo=UTC))
-        assert home.sources == (messages[0].id,)
-        assert (
-            desk.model.prompts[0].user.count("Mon 2026-03-09\n[1] Vera: Guess what, I moved to Porto on Friday!") == 1
-        )
-        assert await desk.hear("Thanks.", days=7) == [home]
-        assert f"K1 Vera · home: Porto (since 2026-03-06) = {MOVED.text}" in desk.model.prompts[1].user
-        assert "(earlier) Vera: Do you know a bakery?" in desk.model.prompts[1].user
-        assert [each.did for each in desk.worked] == ["listened", "listened"]
-        assert sum(each.tokens_in for each in desk.worked) > 1_000
-
-    run(work())
+async def test_a_model_is_asked_once_for_a_stretch_and_shown_what_is_known() -> None:
+    desk = Desk([facts(MOVED), NOTHING])
+    (home,) = await desk.hear("Guess what, I moved to Porto on Friday!", "Do you know a bakery?")
+    messages = await (await desk.memory.session("talk")).messages()
+    assert (home.text, home.value, home.at) == (MOVED.text, "Porto", datetime(2026, 3, 6, tzinfo=UTC))
+    assert home.sources == (messages[0].id,)
+    assert desk.model.prompts[0].user.count("Mon 2026-03-09\n[1] Vera: Guess what, I moved to Porto on Friday!") == 1
+    assert await desk.hear("Thanks.", days=7) == [home]
+    assert f"K1 Vera · home: Porto (since 2026-03-06) = {MOVED.text}" in desk.model.prompts[1].user
+    assert "(earlier) Vera: Do you know a bakery?" in desk.model.prompts[1].user
+    assert [each.did for each in desk.worked] == ["listened", "listened"]
+    assert sum(each.tokens_in for each in desk.worked) > 1_000
 
 
 @pytest.mark.parametrize(
@@ -129,13 +116,10 @@ def test_a_model_is_asked_once_for_a_stretch_and_shown_what_is_known() -> None:
         ),
     ],
 )
-def test_what_the_words_do_not_bear_out_is_dropped(fact: FactSaid, why: str) -> None:
-    async def work() -> None:
-        desk = Desk([facts(fact)])
-        assert await desk.hear('I moved to Porto. My aunt says: "I sold everything I own in a day."') == []
-        assert why in desk.worked[0].reason
-
-    run(work())
+async def test_what_the_words_do_not_bear_out_is_dropped(fact: FactSaid, why: str) -> None:
+    desk = Desk([facts(fact)])
+    assert await desk.hear('I moved to Porto. My aunt says: "I sold everything I own in a day."') == []
+    assert why in desk.worked[0].reason
 
 
 def about(text: str, message: int = 1, **more: str) -> FactSaid:
@@ -143,54 +127,45 @@ def about(text: str, message: int = 1, **more: str) -> FactSaid:
     return FactSaid(message=message, quote="", text=text, **more)
 
 
-def judged(said: Sequence[str], *told: FactSaid) -> tuple[list[Record], str]:
+async def judged(said: Sequence[str], *told: FactSaid) -> tuple[list[Record], str]:
     """What holds after a model told these of what Vera said, one message in two, and why the rest was refused."""
-    out: list[tuple[list[Record], str]] = []
-
-    async def work() -> None:
-        quoted = [replace(each, message=2 * each.message - 1, quote=said[each.message - 1]) for each in told]
-        desk = Desk([facts(*quoted)])
-        out.append((await desk.hear(*said), ""))
-        out[0] = (out[0][0], desk.worked[0].reason)
-
-    run(work())
-    return out[0]
+    quoted = [replace(each, message=2 * each.message - 1, quote=said[each.message - 1]) for each in told]
+    desk = Desk([facts(*quoted)])
+    held = await desk.hear(*said)
+    return held, desk.worked[0].reason
 
 
 BAND = about("Vera plays in the Harbour Band.", subject="Vera", attribute="band", value="Harbour Band", kind="fact")
 
 
 @pytest.mark.parametrize("value", ["Harbour Band", "the harbour bands"])
-def test_what_is_over_may_be_worded_otherwise_and_ends_what_was_told_before(value: str) -> None:
+async def test_what_is_over_may_be_worded_otherwise_and_ends_what_was_told_before(value: str) -> None:
     over = about("Vera's evenings are over.", 2, subject="vera", attribute="band", value=value)
     said = ["I play in the Harbour Band.", "The evening thing got axed."]
-    held, why = judged(said, replace(BAND, several=True), replace(over, over=True, several=True))
+    held, why = await judged(said, replace(BAND, several=True), replace(over, over=True, several=True))
     assert (why, [each.kind for each in held]) == ("", ["episodic"])
 
 
-def test_what_is_over_may_be_named_by_what_is_known() -> None:
-    async def work() -> None:
-        over = FactSaid(
-            message=1,
-            quote="thing got axed",
-            text="Vera's evenings are over.",
-            subject="Vera",
-            attribute="band",
-            value="Harbour Band",
-            over=True,
-        )
-        desk = Desk([facts(replace(BAND, quote="in the Harbour Band")), facts(over)])
-        await desk.hear("I play in the Harbour Band.")
-        held = await desk.hear("The evening thing got axed.", days=30)
-        assert (desk.worked[1].reason, [each.kind for each in held]) == ("", ["episodic"])
-
-    run(work())
+async def test_what_is_over_may_be_named_by_what_is_known() -> None:
+    over = FactSaid(
+        message=1,
+        quote="thing got axed",
+        text="Vera's evenings are over.",
+        subject="Vera",
+        attribute="band",
+        value="Harbour Band",
+        over=True,
+    )
+    desk = Desk([facts(replace(BAND, quote="in the Harbour Band")), facts(over)])
+    await desk.hear("I play in the Harbour Band.")
+    held = await desk.hear("The evening thing got axed.", days=30)
+    assert (desk.worked[1].reason, [each.kind for each in held]) == ("", ["episodic"])
 
 
-def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
+async def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
     over = about("Vera's evenings are over.", 2, subject="Vera", attribute="band", value="Harbour Band")
     said = ["I have played in the Harbour Band since January.", "The evening thing got axed last month."]
-    held, why = judged(said, replace(BAND, since="2026-01"), replace(over, over=True, until="2026-02"))
+    held, why = await judged(said, replace(BAND, since="2026-01"), replace(over, over=True, until="2026-02"))
     assert (why, [each.at for each in held]) == ("", [datetime(2026, 2, 1, tzinfo=UTC)])
 
 
@@ -211,8 +186,8 @@ def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
         ("Seit dreißig Jahren segle ich.", about("Vera segelt seit 1996.", since="1996")),
     ],
 )
-def test_times_and_figures_that_follow_from_what_is_said_stand(said: str, fact: FactSaid) -> None:
-    held, why = judged([said], fact)
+async def test_times_and_figures_that_follow_from_what_is_said_stand(said: str, fact: FactSaid) -> None:
+    held, why = await judged([said], fact)
     assert (why, [each.text for each in held]) == ("", [fact.text])
 
 
@@ -226,9 +201,9 @@ def test_times_and_figures_that_follow_from_what_is_said_stand(said: str, fact: 
         (["My Danish is getting better.", "The tutor laughs at me on Tuesdays."], "Danish"),
     ],
 )
-def test_a_value_may_stand_anywhere_in_another_form(said: list[str], value: str) -> None:
+async def test_a_value_may_stand_anywhere_in_another_form(said: list[str], value: str) -> None:
     fact = about("Vera likes it.", len(said), subject="Vera", attribute="hobby", value=value)
-    held, why = judged(said, fact)
+    held, why = await judged(said, fact)
     assert (why, [each.value for each in held]) == ("", [value])
 
 
@@ -241,8 +216,8 @@ def test_a_value_may_stand_anywhere_in_another_form(said: list[str], value: str)
         ("Ich höre im Juni auf mit der Arbeit.", "Vera geht im Juni in Pension."),
     ],
 )
-def test_a_german_noun_is_no_name(said: str, text: str) -> None:
-    held, why = judged([said], about(text))
+async def test_a_german_noun_is_no_name(said: str, text: str) -> None:
+    held, why = await judged([said], about(text))
     assert (why, [each.text for each in held]) == ("", [text])
 
 
@@ -268,34 +243,31 @@ def test_a_german_noun_is_no_name(said: str, text: str) -> None:
         ),
     ],
 )
-def test_what_nobody_said_is_refused_however_it_is_told(said: str, fact: FactSaid, why: str) -> None:
-    held, refused = judged([said], fact)
+async def test_what_nobody_said_is_refused_however_it_is_told(said: str, fact: FactSaid, why: str) -> None:
+    held, refused = await judged([said], fact)
     assert held == []
     assert why in refused
 
 
-def test_a_value_that_nobody_said_is_left_out_of_what_is_told() -> None:
+async def test_a_value_that_nobody_said_is_left_out_of_what_is_told() -> None:
     quit = about("Vera has not smoked for ten weeks.", subject="Vera", attribute="smoking", value="abstinent")
-    held, why = judged(["Ten weeks without a fag."], quit)
+    held, why = await judged(["Ten weeks without a fag."], quit)
     assert (why, [(each.text, each.attribute, each.value) for each in held]) == ("", [(quit.text, "", "")])
     knits = about("Vera knits.", subject="Vera", attribute="hobby", value="knitting")
-    held, why = judged(["I knit mostly."], knits)
+    held, why = await judged(["I knit mostly."], knits)
     assert (why, [each.value for each in held]) == ("", ["knitting"])
 
 
-def test_the_wrong_number_of_a_message_is_put_right() -> None:
-    async def work() -> None:
-        desk = Desk([facts(replace(MOVED, message=3))])
-        (home,) = await desk.hear("Guess what, I moved to Porto on Friday!", "Do you know a bakery?")
-        messages = await (await desk.memory.session("talk")).messages()
-        assert home.sources == (messages[0].id,)
-
-    run(work())
+async def test_the_wrong_number_of_a_message_is_put_right() -> None:
+    desk = Desk([facts(replace(MOVED, message=3))])
+    (home,) = await desk.hear("Guess what, I moved to Porto on Friday!", "Do you know a bakery?")
+    messages = await (await desk.memory.session("talk")).messages()
+    assert home.sources == (messages[0].id,)
 
 
-def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None:
+async def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None:
     said = ["I am a roofer at Holm's.", "My work is in Kiel, and I am the keeper at the club."]
-    held, why = judged(
+    held, why = await judged(
         said,
         about("Vera is a roofer.", subject="Vera", attribute="job", value="roofer"),
         about("Vera works for Holm's.", subject="Vera", attribute="employer", value="Holm's"),
@@ -303,7 +275,7 @@ def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None
         about("Vera is a keeper.", 2, subject="Vera", attribute="position", value="keeper"),
     )
     # In whatever order they are told.
-    turned, _ = judged(
+    turned, _ = await judged(
         said,
         about("Vera's work is in Kiel.", 2, subject="Vera", attribute="workplace", value="Kiel"),
         about("Vera works for Holm's.", subject="Vera", attribute="employer", value="Holm's"),
@@ -318,178 +290,152 @@ def test_a_property_by_another_name_takes_the_place_of_none_that_stays() -> None
     }
 
 
-def test_what_is_replaced_gives_its_slot_to_what_names_the_same_property_alone() -> None:
-    async def work() -> None:
-        dinner = FactSaid(
-            message=1,
-            quote="Pat comes for dinner",
-            text="Pat comes for dinner.",
-            subject="Pat",
-            attribute="habit",
-            value="comes for dinner",
-        )
-        gone = FactSaid(
-            message=1,
-            quote="Pat is in Perth now",
-            text="Pat is in Perth.",
-            subject="Pat",
-            attribute="home",
-            value="Perth",
-            replaces=["K1"],
-        )
-        desk = Desk([facts(dinner), facts(gone)])
-        await desk.hear("Pat comes for dinner each Sunday.")
-        held = await desk.hear("Pat is in Perth now.", days=30)
-        assert [(each.attribute, each.value) for each in held] == [("home", "Perth")]
-
-    run(work())
+async def test_what_is_replaced_gives_its_slot_to_what_names_the_same_property_alone() -> None:
+    dinner = FactSaid(
+        message=1,
+        quote="Pat comes for dinner",
+        text="Pat comes for dinner.",
+        subject="Pat",
+        attribute="habit",
+        value="comes for dinner",
+    )
+    gone = FactSaid(
+        message=1,
+        quote="Pat is in Perth now",
+        text="Pat is in Perth.",
+        subject="Pat",
+        attribute="home",
+        value="Perth",
+        replaces=["K1"],
+    )
+    desk = Desk([facts(dinner), facts(gone)])
+    await desk.hear("Pat comes for dinner each Sunday.")
+    held = await desk.hear("Pat is in Perth now.", days=30)
+    assert [(each.attribute, each.value) for each in held] == [("home", "Perth")]
 
 
 @pytest.mark.parametrize("since", ["2026", "2026-03"])
-def test_a_period_that_is_not_over_makes_what_is_told_last_no_older(since: str) -> None:
+async def test_a_period_that_is_not_over_makes_what_is_told_last_no_older(since: str) -> None:
     said = ["I work at the Sonic.", "Got the job at Dillons."]
     sonic = about("Vera works at the Sonic.", subject="Vera", attribute="employer", value="Sonic")
     dillons = about("Vera works at Dillons.", 2, subject="Vera", attribute="employer", value="Dillons", since=since)
-    held, why = judged(said, sonic, dillons)
+    held, why = await judged(said, sonic, dillons)
     assert (why, [each.value for each in held]) == ("", ["Dillons"])
 
 
-def test_what_began_before_another_value_was_told_holds_since_it_is_told_itself() -> None:
-    async def work() -> None:
-        nurse = FactSaid(
-            message=1, quote="a nurse", text="Vera is a nurse.", subject="Vera", attribute="job", value="nurse"
-        )
-        drives = FactSaid(
-            message=1,
-            quote="drive the bus",
-            text="Vera has driven the bus since January 2026.",
-            subject="Vera",
-            attribute="job",
-            value="drive the bus",
-            since="2026-01",
-        )
-        desk = Desk([facts(nurse), facts(drives)])
-        await desk.hear("I am a nurse.")
-        held = await desk.hear("Since January I drive the bus.", days=20)
-        assert [each.value for each in held] == ["drive the bus"]
-
-    run(work())
+async def test_what_began_before_another_value_was_told_holds_since_it_is_told_itself() -> None:
+    nurse = FactSaid(
+        message=1, quote="a nurse", text="Vera is a nurse.", subject="Vera", attribute="job", value="nurse"
+    )
+    drives = FactSaid(
+        message=1,
+        quote="drive the bus",
+        text="Vera has driven the bus since January 2026.",
+        subject="Vera",
+        attribute="job",
+        value="drive the bus",
+        since="2026-01",
+    )
+    desk = Desk([facts(nurse), facts(drives)])
+    await desk.hear("I am a nurse.")
+    held = await desk.hear("Since January I drive the bus.", days=20)
+    assert [each.value for each in held] == ["drive the bus"]
 
 
-def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() -> None:
-    async def work() -> None:
-        lugo = replace(
-            MOVED, quote="up in Lugo now", text="Vera lives in Lugo.", attribute="residence", value="Lugo", since=""
-        )
-        cat = FactSaid(
-            message=3, quote="a cat, Ines", text="Vera has a cat, Ines.", subject="Vera", attribute="pet", value="Ines"
-        )
-        gone = FactSaid(message=1, quote="Ines ran away", text="Vera's cat Ines ran away.", kind="event", over=True)
+async def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() -> None:
+    lugo = replace(
+        MOVED, quote="up in Lugo now", text="Vera lives in Lugo.", attribute="residence", value="Lugo", since=""
+    )
+    cat = FactSaid(
+        message=3, quote="a cat, Ines", text="Vera has a cat, Ines.", subject="Vera", attribute="pet", value="Ines"
+    )
+    gone = FactSaid(message=1, quote="Ines ran away", text="Vera's cat Ines ran away.", kind="event", over=True)
 
-        def answer(prompt: Prompt) -> FactsReply:
-            known = {
-                line.partition(": ")[2][:4]: line[:2] for line in prompt.user.splitlines() if line[:2] in ("K1", "K2")
-            }
-            if "Ines ran away" in prompt.user:
-                return facts(replace(gone, replaces=[known["Ines"]]))
-            return facts(replace(lugo, replaces=[known["Port"]]), cat) if known else facts(MOVED)
+    def answer(prompt: Prompt) -> FactsReply:
+        known = {line.partition(": ")[2][:4]: line[:2] for line in prompt.user.splitlines() if line[:2] in ("K1", "K2")}
+        if "Ines ran away" in prompt.user:
+            return facts(replace(gone, replaces=[known["Ines"]]))
+        return facts(replace(lugo, replaces=[known["Port"]]), cat) if known else facts(MOVED)
 
-        desk = Desk(answer)
-        await desk.hear("I moved to Porto on Friday.")
-        held = await desk.hear("I am up in Lugo now.", "And there is a cat, Ines.", days=20)
-        assert {each.value for each in held} == {"Lugo", "Ines"}
-        home = await desk.memory.history("Vera", "home")
-        assert [(fact.record.value, fact.record.state) for fact in home] == [
-            ("Porto", "superseded"),
-            ("Lugo", "active"),
-        ]
-        held = await desk.hear("Ines ran away last night.", days=40)
-        assert [(each.kind, each.text) for each in held] == [
-            ("semantic", "Vera lives in Lugo."),
-            ("episodic", "Vera's cat Ines ran away."),
-        ]
-
-    run(work())
+    desk = Desk(answer)
+    await desk.hear("I moved to Porto on Friday.")
+    held = await desk.hear("I am up in Lugo now.", "And there is a cat, Ines.", days=20)
+    assert {each.value for each in held} == {"Lugo", "Ines"}
+    home = await desk.memory.history("Vera", "home")
+    assert [(fact.record.value, fact.record.state) for fact in home] == [
+        ("Porto", "superseded"),
+        ("Lugo", "active"),
+    ]
+    held = await desk.hear("Ines ran away last night.", days=40)
+    assert [(each.kind, each.text) for each in held] == [
+        ("semantic", "Vera lives in Lugo."),
+        ("episodic", "Vera's cat Ines ran away."),
+    ]
 
 
-def test_what_was_said_before_ends_nothing_that_is_told_of_a_later_day() -> None:
-    async def work() -> None:
-        choir = FactSaid(message=1, quote="sing in a choir", text="Vera sings in a choir.")
-        gone = FactSaid(
-            message=1, quote="left the choir", text="Vera left the choir.", kind="event", over=True, replaces=["K1"]
-        )
-        for later, held in ((0, ["Vera left the choir."]), (40, ["Vera left the choir.", "Vera sings in a choir."])):
-            desk = Desk([facts(choir), facts(gone)])
-            await desk.hear("I sing in a choir.", days=later)
-            assert [each.text for each in await desk.hear("I left the choir.", days=20)] == held
-
-    run(work())
+async def test_what_was_said_before_ends_nothing_that_is_told_of_a_later_day() -> None:
+    choir = FactSaid(message=1, quote="sing in a choir", text="Vera sings in a choir.")
+    gone = FactSaid(
+        message=1, quote="left the choir", text="Vera left the choir.", kind="event", over=True, replaces=["K1"]
+    )
+    for later, held in ((0, ["Vera left the choir."]), (40, ["Vera left the choir.", "Vera sings in a choir."])):
+        desk = Desk([facts(choir), facts(gone)])
+        await desk.hear("I sing in a choir.", days=later)
+        assert [each.text for each in await desk.hear("I left the choir.", days=20)] == held
 
 
-def test_rules_stand_in_for_a_model_that_fails_and_it_is_asked_again() -> None:
-    async def work() -> None:
-        desk = Desk([ModelUnavailable("The model is down."), NOTHING])
-        (ruled,) = await desk.hear("I live in Porto.")
-        assert (ruled.value, [each.did for each in desk.worked]) == ("Porto", ["failed", "listened"])
-        assert await desk.hear("Good.") == [ruled]
-        assert len(desk.model.prompts) == 1
-        desk.clock.move(timedelta(minutes=1))
-        assert await desk.hear("Bye.") == [ruled]
-        assert "I live in Porto." in desk.model.prompts[1].user
-        assert (await desk.memory.work(until_idle=True)).is_empty
-
-    run(work())
+async def test_rules_stand_in_for_a_model_that_fails_and_it_is_asked_again() -> None:
+    desk = Desk([ModelUnavailable("The model is down."), NOTHING])
+    (ruled,) = await desk.hear("I live in Porto.")
+    assert (ruled.value, [each.did for each in desk.worked]) == ("Porto", ["failed", "listened"])
+    assert await desk.hear("Good.") == [ruled]
+    assert len(desk.model.prompts) == 1
+    desk.clock.move(timedelta(minutes=1))
+    assert await desk.hear("Bye.") == [ruled]
+    assert "I live in Porto." in desk.model.prompts[1].user
+    assert (await desk.memory.work(until_idle=True)).is_empty
 
 
-def test_a_model_that_may_cost_nothing_more_is_not_asked() -> None:
-    async def work() -> None:
-        desk = Desk([], Limits(calls_per_session=0))
-        (ruled,) = await desk.hear("I live in Porto.")
-        assert ruled.value == "Porto"
-        assert desk.model.prompts == []
-
-    run(work())
+async def test_a_model_that_may_cost_nothing_more_is_not_asked() -> None:
+    desk = Desk([], Limits(calls_per_session=0))
+    (ruled,) = await desk.hear("I live in Porto.")
+    assert ruled.value == "Porto"
+    assert desk.model.prompts == []
 
 
-def test_who_works_on_waits_until_a_talk_has_paused() -> None:
-    async def work() -> None:
-        desk = Desk([NOTHING])
-        desk.clock.move(MONDAY - desk.clock.now())
-        at = desk.clock.now()
-        session = await desk.memory.session("talk")
-        await session.append([Draft(role="user", parts=(Text(text="I live in Porto."),), at=at)])
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(desk.memory.work(until_idle=False), 0.3)
-        assert desk.model.prompts == []
-        desk.clock.move(timedelta(minutes=6))
-        working = asyncio.create_task(desk.memory.work(until_idle=False))
-        async with asyncio.timeout(60):
-            while not desk.model.prompts:
-                await asyncio.sleep(0.01)
-        working.cancel()
-        await asyncio.wait([working])
-        assert len(desk.model.prompts) == 1
-
-    run(work())
+async def test_who_works_on_waits_until_a_talk_has_paused() -> None:
+    desk = Desk([NOTHING])
+    desk.clock.move(MONDAY - desk.clock.now())
+    at = desk.clock.now()
+    session = await desk.memory.session("talk")
+    await session.append([Draft(role="user", parts=(Text(text="I live in Porto."),), at=at)])
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(desk.memory.work(until_idle=False), 0.3)
+    assert desk.model.prompts == []
+    desk.clock.move(timedelta(minutes=6))
+    working = asyncio.create_task(desk.memory.work(until_idle=False))
+    async with asyncio.timeout(60):
+        while not desk.model.prompts:
+            await asyncio.sleep(0.01)
+    working.cancel()
+    await asyncio.wait([working])
+    assert len(desk.model.prompts) == 1
 
 
-def test_remembering_by_hand_reads_several_things_or_says_that_there_is_none() -> None:
-    async def work() -> None:
-        lugo = FactSaid(message=1, quote="lives in Lugo", text="Bo lives in Lugo.", subject="Bo", attribute="home")
-        two = facts(
-            replace(lugo, value="Lugo"),
-            FactSaid(message=1, quote="has a cat", text="Bo has a cat.", subject="Bo", attribute="pet", value="cat"),
-        )
-        desk = Desk([two, NOTHING])
-        told = await desk.memory.remember("Bo lives in Lugo and has a cat.")
-        assert [told.record.text, *(each.record.text for each in told.more)] == ["Bo lives in Lugo.", "Bo has a cat."]
-        with pytest.raises(NothingToKeep):
-            await desk.memory.remember("If Bo lived in Oslo, he would ski.")
-        assert (await desk.memory.remember("If Bo lived in Oslo.", kind="semantic")).did == "added"
-        known = desk.model.prompts[1].user.partition("<known>")[2].partition("</known>")[0]
-        assert sorted(line.partition(" ")[2] for line in known.strip().splitlines()) == [
-            "Bo · home: Lugo (since 2027-01-03) = Bo lives in Lugo.",
-            "Bo · pet: cat (since 2027-01-03) = Bo has a cat.",
-        ]
-
-    run(work())
+async def test_remembering_by_hand_reads_several_things_or_says_that_there_is_none() -> None:
+    lugo = FactSaid(message=1, quote="lives in Lugo", text="Bo lives in Lugo.", subject="Bo", attribute="home")
+    two = facts(
+        replace(lugo, value="Lugo"),
+        FactSaid(message=1, quote="has a cat", text="Bo has a cat.", subject="Bo", attribute="pet", value="cat"),
+    )
+    desk = Desk([two, NOTHING])
+    told = await desk.memory.remember("Bo lives in Lugo and has a cat.")
+    assert [told.record.text, *(each.record.text for each in told.more)] == ["Bo lives in Lugo.", "Bo has a cat."]
+    with pytest.raises(NothingToKeep):
+        await desk.memory.remember("If Bo lived in Oslo, he would ski.")
+    assert (await desk.memory.remember("If Bo lived in Oslo.", kind="semantic")).did == "added"
+    known = desk.model.prompts[1].user.partition("<known>")[2].partition("</known>")[0]
+    assert sorted(line.partition(" ")[2] for line in known.strip().splitlines()) == [
+        "Bo · home: Lugo (since 2027-01-03) = Bo lives in Lugo.",
+        "Bo · pet: cat (since 2027-01-03) = Bo has a cat.",
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -52,73 +51,53 @@ class House:
         return list(found)
 
 
-def run(work: Awaitable[None]) -> None:
-    async def within() -> None:
-        async with asyncio.timeout(20):
-            await work
-
-    asyncio.run(within())
-
-
 def says(*drawn: ConclusionSaid) -> ScriptedLLM:
     return ScriptedLLM(lambda prompt: ReflectReply(conclusions=list(drawn)))
 
 
-def test_nothing_is_drawn_before_it_is_due() -> None:
-    async def work() -> None:
-        house = House()
-        await house.travels()
-        assert await house.memory.reflect() == Reflected()
-        assert not any(each.reflected for each in await house.all("episodic"))
-
-    run(work())
+async def test_nothing_is_drawn_before_it_is_due() -> None:
+    house = House()
+    await house.travels()
+    assert await house.memory.reflect() == Reflected()
+    assert not any(each.reflected for each in await house.all("episodic"))
 
 
-def test_what_recurs_is_concluded_once_and_its_episodes_are_done_with() -> None:
-    async def work() -> None:
-        house = House()
-        told = [await house.tell("I was asked to go on. `make lint` failed.", 2 * day) for day in range(12)]
-        done = await house.memory.reflect()
-        (drawn,) = [each.record for each in done.conclusions if each.record.attribute == "outcome"]
-        assert drawn.text == "`make lint` failed 12 times out of 12, last on 2026-05-23."
-        assert (drawn.origin, drawn.trust, drawn.state) == ("derived", 0.4, "active")
-        assert set(drawn.sources) == {each.id for each in told}
-        assert all(each.reflected == house.clock.now() for each in await house.all("episodic"))
-        held = await house.all()
-        for force in (False, True):
-            assert await house.memory.reflect(force=force) == Reflected()
-        assert await house.all() == held
-
-    run(work())
+async def test_what_recurs_is_concluded_once_and_its_episodes_are_done_with() -> None:
+    house = House()
+    told = [await house.tell("I was asked to go on. `make lint` failed.", 2 * day) for day in range(12)]
+    done = await house.memory.reflect()
+    (drawn,) = [each.record for each in done.conclusions if each.record.attribute == "outcome"]
+    assert drawn.text == "`make lint` failed 12 times out of 12, last on 2026-05-23."
+    assert (drawn.origin, drawn.trust, drawn.state) == ("derived", 0.4, "active")
+    assert set(drawn.sources) == {each.id for each in told}
+    assert all(each.reflected == house.clock.now() for each in await house.all("episodic"))
+    held = await house.all()
+    for force in (False, True):
+        assert await house.memory.reflect(force=force) == Reflected()
+    assert await house.all() == held
 
 
-def test_a_later_count_takes_the_place_of_the_earlier_one() -> None:
-    async def work() -> None:
-        house = House()
-        for day in range(6):
-            await house.tell("`make lint` failed.", 2 * day)
-            await house.memory.reflect(force=True)
-        active = [each.text for each in await house.all() if each.state == "active" and each.attribute == "outcome"]
-        assert active == ["`make lint` failed 6 times out of 6, last on 2026-05-11."]
-
-    run(work())
+async def test_a_later_count_takes_the_place_of_the_earlier_one() -> None:
+    house = House()
+    for day in range(6):
+        await house.tell("`make lint` failed.", 2 * day)
+        await house.memory.reflect(force=True)
+    active = [each.text for each in await house.all() if each.state == "active" and each.attribute == "outcome"]
+    assert active == ["`make lint` failed 6 times out of 6, last on 2026-05-11."]
 
 
-def test_a_model_concludes_and_cites() -> None:
-    async def work() -> None:
-        model = says(ConclusionSaid(text=LATE, episodes=[1, 2], subject="Anna", attribute="punctuality"))
-        house = House(model)
-        told = await house.travels()
-        done = await house.memory.reflect(force=True)
-        (drawn,) = done.conclusions
-        assert (drawn.did, drawn.record.text, drawn.record.subject) == ("added", LATE, "Anna")
-        assert drawn.record.sources == (told[0].id, told[1].id)
-        assert (done.episodes, done.refused, done.failed) == (3, (), "")
-        assert done.tokens_in > 0
-        assert "[1] 2026-05-01" in model.prompts[0].user
-        assert all(each.text in model.prompts[0].user for each in told)
-
-    run(work())
+async def test_a_model_concludes_and_cites() -> None:
+    model = says(ConclusionSaid(text=LATE, episodes=[1, 2], subject="Anna", attribute="punctuality"))
+    house = House(model)
+    told = await house.travels()
+    done = await house.memory.reflect(force=True)
+    (drawn,) = done.conclusions
+    assert (drawn.did, drawn.record.text, drawn.record.subject) == ("added", LATE, "Anna")
+    assert drawn.record.sources == (told[0].id, told[1].id)
+    assert (done.episodes, done.refused, done.failed) == (3, (), "")
+    assert done.tokens_in > 0
+    assert "[1] 2026-05-01" in model.prompts[0].user
+    assert all(each.text in model.prompts[0].user for each in told)
 
 
 @pytest.mark.parametrize(
@@ -139,17 +118,14 @@ def test_a_model_concludes_and_cites() -> None:
         ),
     ],
 )
-def test_what_a_model_makes_up_is_refused(drawn: ConclusionSaid, why: str) -> None:
-    async def work() -> None:
-        house = House(says(drawn))
-        await house.travels()
-        done = await house.memory.reflect(force=True)
-        assert not done.conclusions
-        (refused,) = done.refused
-        assert why in refused
-        assert await house.all() == []
-
-    run(work())
+async def test_what_a_model_makes_up_is_refused(drawn: ConclusionSaid, why: str) -> None:
+    house = House(says(drawn))
+    await house.travels()
+    done = await house.memory.reflect(force=True)
+    assert not done.conclusions
+    (refused,) = done.refused
+    assert why in refused
+    assert await house.all() == []
 
 
 @pytest.mark.parametrize(
@@ -163,47 +139,38 @@ def test_what_a_model_makes_up_is_refused(drawn: ConclusionSaid, why: str) -> No
         '{"conclusions": [' + ", ".join(['{"text": "%s", "episodes": [1, 2]}' % ("late " * 2_000)] * 500) + "]}",
     ],
 )
-def test_where_a_model_fails_what_recurs_is_concluded(answer: Exception | str | ReflectReply) -> None:
-    async def work() -> None:
-        house = House(ScriptedLLM(lambda prompt: answer))
-        for day in range(3):
-            await house.tell("Anna missed the early train to Porto.", 3 * day)
+async def test_where_a_model_fails_what_recurs_is_concluded(answer: Exception | str | ReflectReply) -> None:
+    house = House(ScriptedLLM(lambda prompt: answer))
+    for day in range(3):
+        await house.tell("Anna missed the early train to Porto.", 3 * day)
+    done = await house.memory.reflect(force=True)
+    assert [each.record.text for each in done.conclusions] == [
+        "This happened 3 times, last on 2026-05-07: Anna missed the early train to Porto."
+    ]
+    assert bool(done.failed) != bool(done.refused)
+    assert len(await house.all()) == 1
+
+
+async def test_a_limit_on_spending_holds() -> None:
+    model = says()
+    house = House(model, Limits(calls_per_day=1))
+    for start in (0, 20):
+        await house.tell("It rained in Lisbon.", start)
+        await house.tell("The ferry was late.", start + 3)
         done = await house.memory.reflect(force=True)
-        assert [each.record.text for each in done.conclusions] == [
-            "This happened 3 times, last on 2026-05-07: Anna missed the early train to Porto."
-        ]
-        assert bool(done.failed) != bool(done.refused)
-        assert len(await house.all()) == 1
-
-    run(work())
+        assert done.episodes == 2
+    assert len(model.prompts) == 1
+    assert "calls_per_day" in done.failed
 
 
-def test_a_limit_on_spending_holds() -> None:
-    async def work() -> None:
-        model = says()
-        house = House(model, Limits(calls_per_day=1))
-        for start in (0, 20):
-            await house.tell("It rained in Lisbon.", start)
-            await house.tell("The ferry was late.", start + 3)
-            done = await house.memory.reflect(force=True)
-            assert done.episodes == 2
-        assert len(model.prompts) == 1
-        assert "calls_per_day" in done.failed
-
-    run(work())
-
-
-def test_many_that_look_back_at_once_conclude_once() -> None:
-    async def work() -> None:
-        house = House()
-        for day in range(14):
-            await house.tell("I was asked to go on. `make lint` failed.", 2 * day)
-        done = await asyncio.gather(*(house.memory.reflect() for _ in range(4)))
-        assert sum(each.episodes for each in done) == 14
-        outcomes = [each for each in await house.all() if each.attribute == "outcome"]
-        assert [each.seen for each in outcomes] == [1]
-
-    run(work())
+async def test_many_that_look_back_at_once_conclude_once() -> None:
+    house = House()
+    for day in range(14):
+        await house.tell("I was asked to go on. `make lint` failed.", 2 * day)
+    done = await asyncio.gather(*(house.memory.reflect() for _ in range(4)))
+    assert sum(each.episodes for each in done) == 14
+    outcomes = [each for each in await house.all() if each.attribute == "outcome"]
+    assert [each.seen for each in outcomes] == [1]
 
 
 async def _with_conclusion(cited: list[int]) -> tuple[House, list[Record], Record]:
@@ -218,66 +185,53 @@ async def _denied(house: House, episode: Record) -> None:
     await house.memory.remember(episode.text, kind="episodic", at=episode.at, against=True)
 
 
-def _reconsidered(cited: list[int]) -> Callable[[], Awaitable[None]]:
-    async def work() -> None:
-        house, told, drawn = await _with_conclusion(cited)
-        await _denied(house, told[0])
-        (stale,) = await house.memory.get([drawn.id])
-        assert stale.stale
-        done = await house.memory.reflect()
-        (now,) = await house.memory.get([drawn.id])
-        assert len(done.reconsidered) == 1
-        assert not now.stale or now.state != "active"
-        if len(cited) > 2:
-            assert (now.state, now.stale) == ("active", "")
-            assert "2 of its 3 sources" in done.reconsidered[0].reason
-        else:
-            assert now.state == "retired"
-            assert now.reason
-            assert "Fewer than two events" in done.reconsidered[0].reason
-        assert await house.memory.reflect(force=True) == Reflected()
-
-    return work
-
-
 @pytest.mark.parametrize("cited", [[1, 2, 3], [1, 2]])
-def test_a_conclusion_that_lost_ground_is_reconsidered(cited: list[int]) -> None:
-    run(_reconsidered(cited)())
+async def test_a_conclusion_that_lost_ground_is_reconsidered(cited: list[int]) -> None:
+    house, told, drawn = await _with_conclusion(cited)
+    await _denied(house, told[0])
+    (stale,) = await house.memory.get([drawn.id])
+    assert stale.stale
+    done = await house.memory.reflect()
+    (now,) = await house.memory.get([drawn.id])
+    assert len(done.reconsidered) == 1
+    assert not now.stale or now.state != "active"
+    if len(cited) > 2:
+        assert (now.state, now.stale) == ("active", "")
+        assert "2 of its 3 sources" in done.reconsidered[0].reason
+    else:
+        assert now.state == "retired"
+        assert now.reason
+        assert "Fewer than two events" in done.reconsidered[0].reason
+    assert await house.memory.reflect(force=True) == Reflected()
 
 
-def test_what_one_project_shows_is_concluded_from_it_alone() -> None:
-    async def work() -> None:
-        house = House()
-        for day in range(4):
-            project = ("harbour", "mill")[day % 2]
-            await house.memory.remember(
-                f"Anna was late: the {project} clock was wrong.",
-                kind="episodic",
-                project=project,
-                at=NOON + timedelta(days=day),
-            )
-        done = [await house.memory.reflect(force=True) for _ in range(3)]
-        assert [each.episodes for each in done] == [2, 2, 0]
-        for conclusion in await house.all():
-            cited = await house.memory.get([name for piece in conclusion.evidence for name in piece.memories])
-            assert len({piece.project for each in cited for piece in each.evidence}) == 1
-        for prompt in ("harbour", "mill"):
-            found = await house.memory.recall("Why was Anna late?", kind="semantic", project=prompt, limit=50)
-            others = {"harbour", "mill"} - {prompt}
-            assert not any(other in each.text for other in others for each in found)
-
-    run(work())
+async def test_what_one_project_shows_is_concluded_from_it_alone() -> None:
+    house = House()
+    for day in range(4):
+        project = ("harbour", "mill")[day % 2]
+        await house.memory.remember(
+            f"Anna was late: the {project} clock was wrong.",
+            kind="episodic",
+            project=project,
+            at=NOON + timedelta(days=day),
+        )
+    done = [await house.memory.reflect(force=True) for _ in range(3)]
+    assert [each.episodes for each in done] == [2, 2, 0]
+    for conclusion in await house.all():
+        cited = await house.memory.get([name for piece in conclusion.evidence for name in piece.memories])
+        assert len({piece.project for each in cited for piece in each.evidence}) == 1
+    for prompt in ("harbour", "mill"):
+        found = await house.memory.recall("Why was Anna late?", kind="semantic", project=prompt, limit=50)
+        others = {"harbour", "mill"} - {prompt}
+        assert not any(other in each.text for other in others for each in found)
 
 
-def test_a_conclusion_belongs_to_the_project_of_its_episodes_and_is_about_words() -> None:
-    async def main() -> None:
-        house = House()
-        for day in range(3):
-            text = "Changing the command stopped the crane again."
-            await house.memory.remember(text, kind="episodic", at=NOON + timedelta(days=3 * day), project="harbour")
-        done = await house.memory.reflect(force=True)
-        (drawn,) = [each.record for each in done.conclusions]
-        assert drawn.projects == ("harbour",)
-        assert drawn.subject.startswith("Changing the command")
-
-    asyncio.run(main())
+async def test_a_conclusion_belongs_to_the_project_of_its_episodes_and_is_about_words() -> None:
+    house = House()
+    for day in range(3):
+        text = "Changing the command stopped the crane again."
+        await house.memory.remember(text, kind="episodic", at=NOON + timedelta(days=3 * day), project="harbour")
+    done = await house.memory.reflect(force=True)
+    (drawn,) = [each.record for each in done.conclusions]
+    assert drawn.projects == ("harbour",)
+    assert drawn.subject.startswith("Changing the command")

@@ -84,28 +84,22 @@ def test_there_is_always_a_limit() -> None:
         Limits(calls_per_day=-1)
 
 
-def test_what_a_call_may_cost_is_set_aside_and_settled() -> None:
-    async def run() -> None:
-        till = Till()
-        model = Priced(till, Usage(calls=2, tokens_in=1_000, tokens_out=30))
-        reply = await spending(model, till).ask(PROMPT, Told)
-        assert reply.value == Told("done")
-        (during,) = model.seen
-        assert during.calls == 1
-        assert during.tokens >= ASIDE + PROMPT.max_tokens
-        assert till.all == Spent(calls=2, tokens=1_030)
-
-    asyncio.run(run())
+async def test_what_a_call_may_cost_is_set_aside_and_settled() -> None:
+    till = Till()
+    model = Priced(till, Usage(calls=2, tokens_in=1_000, tokens_out=30))
+    reply = await spending(model, till).ask(PROMPT, Told)
+    assert reply.value == Told("done")
+    (during,) = model.seen
+    assert during.calls == 1
+    assert during.tokens >= ASIDE + PROMPT.max_tokens
+    assert till.all == Spent(calls=2, tokens=1_030)
 
 
-def test_a_server_that_tells_nothing_is_estimated() -> None:
-    async def run() -> None:
-        till = Till()
-        await spending(Priced(till, Usage()), till).ask(PROMPT, Told)
-        assert till.all.calls == 1
-        assert ASIDE <= till.all.tokens < ASIDE + PROMPT.max_tokens
-
-    asyncio.run(run())
+async def test_a_server_that_tells_nothing_is_estimated() -> None:
+    till = Till()
+    await spending(Priced(till, Usage()), till).ask(PROMPT, Told)
+    assert till.all.calls == 1
+    assert ASIDE <= till.all.tokens < ASIDE + PROMPT.max_tokens
 
 
 @pytest.mark.parametrize(
@@ -117,29 +111,23 @@ def test_a_server_that_tells_nothing_is_estimated() -> None:
         (BadInput("a key is missing"), Spent()),
     ],
 )
-def test_a_call_that_failed_is_settled_too(error: Exception, kept: Spent) -> None:
-    async def run() -> None:
-        till = Till()
-        with pytest.raises(type(error)):
-            await spending(ScriptedLLM([error]), till).ask(PROMPT, Told)
-        assert till.all == kept
-
-    asyncio.run(run())
+async def test_a_call_that_failed_is_settled_too(error: Exception, kept: Spent) -> None:
+    till = Till()
+    with pytest.raises(type(error)):
+        await spending(ScriptedLLM([error]), till).ask(PROMPT, Told)
+    assert till.all == kept
 
 
-def test_what_nobody_saw_the_end_of_stays_spent() -> None:
-    async def run() -> None:
-        till = Till()
-        with pytest.raises(ModelTimeout):
-            await spending(ScriptedLLM([ModelTimeout(calls=2)]), till).ask(PROMPT, Told)
-        assert till.all.calls == 2
-        assert till.all.tokens >= ASIDE + PROMPT.max_tokens
-        with pytest.raises(RuntimeError, match="killed"):
-            await spending(ScriptedLLM([RuntimeError("killed")]), till).ask(PROMPT, Told)
-        assert till.all.calls == 3
-        assert till.all.tokens >= 2 * (ASIDE + PROMPT.max_tokens)
-
-    asyncio.run(run())
+async def test_what_nobody_saw_the_end_of_stays_spent() -> None:
+    till = Till()
+    with pytest.raises(ModelTimeout):
+        await spending(ScriptedLLM([ModelTimeout(calls=2)]), till).ask(PROMPT, Told)
+    assert till.all.calls == 2
+    assert till.all.tokens >= ASIDE + PROMPT.max_tokens
+    with pytest.raises(RuntimeError, match="killed"):
+        await spending(ScriptedLLM([RuntimeError("killed")]), till).ask(PROMPT, Told)
+    assert till.all.calls == 3
+    assert till.all.tokens >= 2 * (ASIDE + PROMPT.max_tokens)
 
 
 @pytest.mark.parametrize(
@@ -151,78 +139,63 @@ def test_what_nobody_saw_the_end_of_stays_spent() -> None:
         ({"tokens_per_day": 2_000}, "Space default", "1,200 of its 2,000 tokens today, .* raise tokens_per_day"),
     ],
 )
-def test_a_limit_stops_before_the_model_is_asked(limits: dict[str, int], who: str, what: str) -> None:
-    async def run() -> None:
-        till = Till()
-        model = Priced(till, Usage(tokens_in=1_100, tokens_out=100))
-        within = spending(model, till, **limits)
+async def test_a_limit_stops_before_the_model_is_asked(limits: dict[str, int], who: str, what: str) -> None:
+    till = Till()
+    model = Priced(till, Usage(tokens_in=1_100, tokens_out=100))
+    within = spending(model, till, **limits)
+    await within.ask(PROMPT, Told)
+    with pytest.raises(SpendingLimit, match=f"{who} has used {what}") as caught:
         await within.ask(PROMPT, Told)
-        with pytest.raises(SpendingLimit, match=f"{who} has used {what}") as caught:
-            await within.ask(PROMPT, Told)
-        assert (caught.value.calls, caught.value.tokens) == (0, 0)
-        assert len(model.seen) == 1
-        assert till.all == Spent(calls=1, tokens=1_200)
-
-    asyncio.run(run())
+    assert (caught.value.calls, caught.value.tokens) == (0, 0)
+    assert len(model.seen) == 1
+    assert till.all == Spent(calls=1, tokens=1_200)
 
 
-def test_a_call_that_is_larger_than_the_limit_is_not_made() -> None:
-    async def run() -> None:
-        till = Till()
-        with pytest.raises(SpendingLimit, match="used 0 of its 1,000 tokens"):
-            await spending(ScriptedLLM([]), till, tokens_per_session=1_000).ask(PROMPT, Told)
-        with pytest.raises(SpendingLimit):
-            await spending(ScriptedLLM([]), till, calls_per_session=0).ask(PROMPT, Told)
-        assert till.all == Spent()
-
-    asyncio.run(run())
+async def test_a_call_that_is_larger_than_the_limit_is_not_made() -> None:
+    till = Till()
+    with pytest.raises(SpendingLimit, match="used 0 of its 1,000 tokens"):
+        await spending(ScriptedLLM([]), till, tokens_per_session=1_000).ask(PROMPT, Told)
+    with pytest.raises(SpendingLimit):
+        await spending(ScriptedLLM([]), till, calls_per_session=0).ask(PROMPT, Told)
+    assert till.all == Spent()
 
 
-def test_no_limit_where_none_is_wanted() -> None:
-    async def run() -> None:
-        till = Till()
-        none = dict.fromkeys(Limits.__struct_fields__)
-        model = Priced(till, Usage(tokens_in=10**9))
-        for _ in range(3):
-            await spending(model, till, **none).ask(PROMPT, Told)
-        assert till.all == Spent(calls=3, tokens=3 * 10**9)
-
-    asyncio.run(run())
+async def test_no_limit_where_none_is_wanted() -> None:
+    till = Till()
+    none = dict.fromkeys(Limits.__struct_fields__)
+    model = Priced(till, Usage(tokens_in=10**9))
+    for _ in range(3):
+        await spending(model, till, **none).ask(PROMPT, Told)
+    assert till.all == Spent(calls=3, tokens=3 * 10**9)
 
 
-def test_a_session_and_a_space_count_for_themselves() -> None:
-    async def run() -> None:
-        till, clock = Till(), ManualClock(datetime(2026, 1, 1, 23, 30, tzinfo=timezone(timedelta(hours=-1))))
-        model = Priced(till, Usage())
+async def test_a_session_and_a_space_count_for_themselves() -> None:
+    till, clock = Till(), ManualClock(datetime(2026, 1, 1, 23, 30, tzinfo=timezone(timedelta(hours=-1))))
+    model = Priced(till, Usage())
 
-        async def ask(key: SessionKey) -> None:
-            await spending(model, till, key=key, clock=clock, calls_per_session=2, calls_per_day=3).ask(PROMPT, Told)
+    async def ask(key: SessionKey) -> None:
+        await spending(model, till, key=key, clock=clock, calls_per_session=2, calls_per_day=3).ask(PROMPT, Told)
 
-        for key in (KEY, KEY, OTHER):
-            await ask(key)
-        # In UTC it is the second of January already.
-        assert {day for _, day in till.spent} == {date(2026, 1, 2)}
-        with pytest.raises(SpendingLimit, match="Space default"):
-            await ask(OTHER)
-        await ask(ELSEWHERE)
-        clock.move(timedelta(days=1))
+    for key in (KEY, KEY, OTHER):
+        await ask(key)
+    # In UTC it is the second of January already.
+    assert {day for _, day in till.spent} == {date(2026, 1, 2)}
+    with pytest.raises(SpendingLimit, match="Space default"):
         await ask(OTHER)
-        with pytest.raises(SpendingLimit, match="Session monday"):
-            await ask(KEY)
+    await ask(ELSEWHERE)
+    clock.move(timedelta(days=1))
+    await ask(OTHER)
+    with pytest.raises(SpendingLimit, match="Session monday"):
+        await ask(KEY)
 
-    asyncio.run(run())
 
-
-def test_many_at_once_don_t_overshoot() -> None:
-    async def run() -> None:
-        till = Till()
-        model = Priced(till, Usage(tokens_in=1_100, tokens_out=100))
-        asks = [spending(model, till, calls_per_session=5).ask(PROMPT, Told) for _ in range(20)]
-        done = await asyncio.gather(*asks, return_exceptions=True)
-        assert sum(isinstance(each, SpendingLimit) for each in done) == 15
-        assert till.all == Spent(calls=5, tokens=6_000)
-        tight = [spending(model, till, key=OTHER, tokens_per_session=4_000).ask(PROMPT, Told) for _ in range(20)]
-        await asyncio.gather(*tight, return_exceptions=True)
-        assert till.sum(lambda key, day: key == OTHER).tokens <= 4_000
-
-    asyncio.run(run())
+async def test_many_at_once_don_t_overshoot() -> None:
+    till = Till()
+    model = Priced(till, Usage(tokens_in=1_100, tokens_out=100))
+    asks = [spending(model, till, calls_per_session=5).ask(PROMPT, Told) for _ in range(20)]
+    done = await asyncio.gather(*asks, return_exceptions=True)
+    assert sum(isinstance(each, SpendingLimit) for each in done) == 15
+    assert till.all == Spent(calls=5, tokens=6_000)
+    tight = [spending(model, till, key=OTHER, tokens_per_session=4_000).ask(PROMPT, Told) for _ in range(20)]
+    await asyncio.gather(*tight, return_exceptions=True)
+    assert till.sum(lambda key, day: key == OTHER).tokens <= 4_000

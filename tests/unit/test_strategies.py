@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -98,22 +97,19 @@ def test_each_message_stands_once_and_the_budget_is_kept(budget: int) -> None:
     assert all("## Strategy" not in text and "## Critical Artifacts" not in text for text in told)
 
 
-def test_it_says_what_blocks_say_and_a_store_shows_what_a_list_shows(tmp_path: Path) -> None:
-    async def main() -> None:
-        messages = work(9)
-        async with ireneo.open(tmp_path / "memory.db", preset=POLICY) as memory:
-            session = await memory.session("run")
-            for place in range(0, len(messages), 25):
-                await session.append(messages[place : place + 25])
-                await session.context(1_500)
-            stored = await session.context(1_500, rebuild=True)
-            ours = await session.context(1_500, preset="coding")
-        listed = ireneo.compact(messages, 1_500, preset=POLICY)
-        assert any("## Headlines\n- Step" in row.text for row in stored.view)
-        assert covered(stored) == covered(listed) == len(messages)
-        assert not any("## Headlines" in row.text for row in ours.view), "each has summaries of its own"
-
-    asyncio.run(main())
+async def test_it_says_what_blocks_say_and_a_store_shows_what_a_list_shows(tmp_path: Path) -> None:
+    messages = work(9)
+    async with ireneo.open(tmp_path / "memory.db", preset=POLICY) as memory:
+        session = await memory.session("run")
+        for place in range(0, len(messages), 25):
+            await session.append(messages[place : place + 25])
+            await session.context(1_500)
+        stored = await session.context(1_500, rebuild=True)
+        ours = await session.context(1_500, preset="coding")
+    listed = ireneo.compact(messages, 1_500, preset=POLICY)
+    assert any("## Headlines\n- Step" in row.text for row in stored.view)
+    assert covered(stored) == covered(listed) == len(messages)
+    assert not any("## Headlines" in row.text for row in ours.view), "each has summaries of its own"
 
 
 def test_what_binds_is_carried_whatever_a_strategy_says() -> None:
@@ -122,29 +118,23 @@ def test_what_binds_is_carried_whatever_a_strategy_says() -> None:
     assert any(RULE in text for text in shown)
 
 
-def test_a_context_with_such_blocks_is_known_when_it_comes_back() -> None:
-    async def main() -> None:
-        async with ireneo.open(":memory:", preset=POLICY) as memory:
-            session = await memory.session("run")
-            messages = work(8)
-            await session.append(messages)
-            context = await session.context(1_500)
-            assert any(row.what == "summary" for row in context.view)
-            before = len(await session.messages())
-            await session.append([*context.messages, {"role": "user", "content": "And now page 99."}])
-            assert len(await session.messages()) == before + 1
-
-    asyncio.run(main())
+async def test_a_context_with_such_blocks_is_known_when_it_comes_back() -> None:
+    async with ireneo.open(":memory:", preset=POLICY) as memory:
+        session = await memory.session("run")
+        messages = work(8)
+        await session.append(messages)
+        context = await session.context(1_500)
+        assert any(row.what == "summary" for row in context.view)
+        before = len(await session.messages())
+        await session.append([*context.messages, {"role": "user", "content": "And now page 99."}])
+        assert len(await session.messages()) == before + 1
 
 
-def test_no_model_is_asked_to_write_what_it_says() -> None:
-    async def main() -> None:
-        async with ireneo.open(":memory:", preset=POLICY, model="openai:none") as memory:
-            session = await memory.session("run")
-            await session.append(work(8))
-            assert await session.due(1_500) == 0
-
-    asyncio.run(main())
+async def test_no_model_is_asked_to_write_what_it_says() -> None:
+    async with ireneo.open(":memory:", preset=POLICY, model="openai:none") as memory:
+        session = await memory.session("run")
+        await session.append(work(8))
+        assert await session.due(1_500) == 0
 
 
 def test_a_story_is_told_by_one_as_well() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -29,14 +27,6 @@ def memory_at(moment: datetime) -> Memory:
         Resources(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=ManualClock(moment)),
         "mine",
     )
-
-
-def run(work: Awaitable[None]) -> None:
-    async def within() -> None:
-        async with asyncio.timeout(60):
-            await work
-
-    asyncio.run(within())
 
 
 async def times(session: Session) -> list[datetime | None]:
@@ -87,80 +77,63 @@ def test_what_is_no_full_date_is_no_time(written: object) -> None:
     assert moment(written) is None
 
 
-def test_what_is_appended_is_said_now() -> None:
-    async def work() -> None:
-        session = await memory_at(NOON).session("live")
-        await session.append("Where were we?")
-        await session.append({"role": "assistant", "content": "At the tests."})
-        assert await times(session) == [NOON, NOON]
-
-    run(work())
+async def test_what_is_appended_is_said_now() -> None:
+    session = await memory_at(NOON).session("live")
+    await session.append("Where were we?")
+    await session.append({"role": "assistant", "content": "At the tests."})
+    assert await times(session) == [NOON, NOON]
 
 
 @pytest.mark.parametrize("key", ["timestamp", "created_at", "createdAt", "sent_at", "time", "date"])
-def test_what_a_caller_says_of_the_time_stands(key: str) -> None:
-    async def work() -> None:
-        session = await memory_at(NOON).session("live")
-        said: dict[str, object] = {"role": "user", "content": "Good morning.", key: THEN.isoformat()}
-        await session.append([said, {"role": "assistant", "content": "Good morning!"}])
-        await session.append(Draft(role="user", parts=(Text(text="And now?"),), at=THEN + timedelta(days=1)))
-        assert await times(session) == [THEN, THEN, THEN + timedelta(days=1)], "a reply is said when its turn is"
-
-    run(work())
+async def test_what_a_caller_says_of_the_time_stands(key: str) -> None:
+    session = await memory_at(NOON).session("live")
+    said: dict[str, object] = {"role": "user", "content": "Good morning.", key: THEN.isoformat()}
+    await session.append([said, {"role": "assistant", "content": "Good morning!"}])
+    await session.append(Draft(role="user", parts=(Text(text="And now?"),), at=THEN + timedelta(days=1)))
+    assert await times(session) == [THEN, THEN, THEN + timedelta(days=1)], "a reply is said when its turn is"
 
 
-def test_frameworks_times_stand() -> None:
-    async def work() -> None:
-        memory = memory_at(NOON)
-        session = await memory.session("langchain")
-        await session.append([HumanMessage("Hello.", additional_kwargs={"timestamp": THEN.isoformat()})])
-        assert await times(session) == [THEN]
-        session = await memory.session("pydantic-ai")
-        later = THEN.astimezone(timezone(timedelta(hours=2))) + timedelta(seconds=3)
-        await session.append(
-            [
-                ModelRequest(parts=[UserPromptPart(content="Hello.", timestamp=THEN)]),
-                ModelResponse(parts=[TextPart(content="Hello!")], timestamp=later),
-            ]
-        )
-        assert await times(session) == [THEN, later]
-
-    run(work())
-
-
-def test_a_history_without_times_is_of_when_it_was_told_and_what_is_offered_again_keeps_its_time() -> None:
-    async def work() -> None:
-        memory = memory_at(NOON)
-        session = await memory.session("taken-over")
-        history = [
-            {"role": role, "content": f"{role} {number}"} for number in range(2) for role in ("user", "assistant")
+async def test_frameworks_times_stand() -> None:
+    memory = memory_at(NOON)
+    session = await memory.session("langchain")
+    await session.append([HumanMessage("Hello.", additional_kwargs={"timestamp": THEN.isoformat()})])
+    assert await times(session) == [THEN]
+    session = await memory.session("pydantic-ai")
+    later = THEN.astimezone(timezone(timedelta(hours=2))) + timedelta(seconds=3)
+    await session.append(
+        [
+            ModelRequest(parts=[UserPromptPart(content="Hello.", timestamp=THEN)]),
+            ModelResponse(parts=[TextPart(content="Hello!")], timestamp=later),
         ]
-        await session.append(history, after="root")
-        assert await times(session) == [NOON] * 4
-        dated = [{**each, "timestamp": THEN.isoformat()} for each in history]
-        again = await session.append([*dated, {"role": "user", "content": "And today?"}], after="root")
-        assert again.new == 1
-        assert await times(session) == [NOON] * 5
-
-    run(work())
+    )
+    assert await times(session) == [THEN, later]
 
 
-def test_a_message_between_dated_ones_is_of_the_time_before_it_and_a_later_turn_of_today() -> None:
-    async def work() -> None:
-        session = await memory_at(NOON).session("mixed")
-        later = (THEN + timedelta(days=3)).isoformat()
-        await session.append(
-            [
-                {"role": "assistant", "content": "Welcome."},
-                {"role": "user", "content": "Hello.", "timestamp": THEN.isoformat()},
-                {"role": "user", "content": "Still there?"},
-                {"role": "assistant", "content": "Yes.", "timestamp": later},
-                {"role": "user", "content": "And now?"},
-            ]
-        )
-        assert await times(session) == [THEN, THEN, THEN, THEN + timedelta(days=3), NOON]
+async def test_a_history_without_times_is_of_when_it_was_told_and_what_is_offered_again_keeps_its_time() -> None:
+    memory = memory_at(NOON)
+    session = await memory.session("taken-over")
+    history = [{"role": role, "content": f"{role} {number}"} for number in range(2) for role in ("user", "assistant")]
+    await session.append(history, after="root")
+    assert await times(session) == [NOON] * 4
+    dated = [{**each, "timestamp": THEN.isoformat()} for each in history]
+    again = await session.append([*dated, {"role": "user", "content": "And today?"}], after="root")
+    assert again.new == 1
+    assert await times(session) == [NOON] * 5
 
-    run(work())
+
+async def test_a_message_between_dated_ones_is_of_the_time_before_it_and_a_later_turn_of_today() -> None:
+    session = await memory_at(NOON).session("mixed")
+    later = (THEN + timedelta(days=3)).isoformat()
+    await session.append(
+        [
+            {"role": "assistant", "content": "Welcome."},
+            {"role": "user", "content": "Hello.", "timestamp": THEN.isoformat()},
+            {"role": "user", "content": "Still there?"},
+            {"role": "assistant", "content": "Yes.", "timestamp": later},
+            {"role": "user", "content": "And now?"},
+        ]
+    )
+    assert await times(session) == [THEN, THEN, THEN, THEN + timedelta(days=3), NOON]
 
 
 UNDATED = """\
@@ -177,40 +150,32 @@ UNDATED = """\
 """
 
 
-def test_what_a_log_without_times_teaches_bears_no_date(tmp_path: Path) -> None:
+async def test_what_a_log_without_times_teaches_bears_no_date(tmp_path: Path) -> None:
     """Least of all the one at which it was read."""
-
-    async def work() -> None:
-        async with ireneo.open(tmp_path / "memory.db") as memory:
-            lines = UNDATED.encode().splitlines(keepends=True)
-            await memory.import_log(lines, ireneo.log_format("openai"), name="undated")
-            await memory.work(until_idle=True)
-            found = await memory.recall("numpy wheels", limit=20)
-            assert {each.kind for each in found} == {"episodic", "failure", "message"}
-            assert [each.at for each in found] == [None] * len(found)
-            brief = (await memory.brief(goal="install numpy", about_to="pip install numpy==1.26")).markdown
-            assert "it failed: error: no matching distribution" in brief
-            today = datetime.now().astimezone()
-            assert str(today.year) not in brief
-
-    run(work())
+    async with ireneo.open(tmp_path / "memory.db") as memory:
+        lines = UNDATED.encode().splitlines(keepends=True)
+        await memory.import_log(lines, ireneo.log_format("openai"), name="undated")
+        await memory.work(until_idle=True)
+        found = await memory.recall("numpy wheels", limit=20)
+        assert {each.kind for each in found} == {"episodic", "failure", "message"}
+        assert [each.at for each in found] == [None] * len(found)
+        brief = (await memory.brief(goal="install numpy", about_to="pip install numpy==1.26")).markdown
+        assert "it failed: error: no matching distribution" in brief
+        today = datetime.now().astimezone()
+        assert str(today.year) not in brief
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "openai-responses"])
-def test_a_time_beside_a_message_is_kept_and_not_sent(name: str) -> None:
+async def test_a_time_beside_a_message_is_kept_and_not_sent(name: str) -> None:
     """A provider refuses keys that it doesn't know."""
-
-    async def work() -> None:
-        session = await memory_at(NOON).session("live")
-        said = {"role": "user", "content": [{"type": "text", "text": "Hello."}], "timestamp": THEN.isoformat()}
-        if name == "openai-responses":
-            said = {"role": "user", "content": "Hello.", "created_at": THEN.timestamp()}
-        await session.append(said, format=name)
-        assert await times(session) == [THEN]
-        for messages in (
-            (await session.context(600, to=name)).messages,
-            ireneo.compact([said], budget=600).messages,
-        ):
-            assert not {"timestamp", "created_at"} & set().union(*messages), messages
-
-    run(work())
+    session = await memory_at(NOON).session("live")
+    said = {"role": "user", "content": [{"type": "text", "text": "Hello."}], "timestamp": THEN.isoformat()}
+    if name == "openai-responses":
+        said = {"role": "user", "content": "Hello.", "created_at": THEN.timestamp()}
+    await session.append(said, format=name)
+    assert await times(session) == [THEN]
+    for messages in (
+        (await session.context(600, to=name)).messages,
+        ireneo.compact([said], budget=600).messages,
+    ):
+        assert not {"timestamp", "created_at"} & set().union(*messages), messages

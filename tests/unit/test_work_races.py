@@ -113,43 +113,37 @@ async def asked_by(
     return await write_text(house.store, KEY, stretch_of([summary], terms, "third"), terms, "third", model)
 
 
-def test_who_was_overtaken_before_the_call_does_not_make_it() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        slow, quick = house.desk(), house.desk()
+async def test_who_was_overtaken_before_the_call_does_not_make_it() -> None:
+    house = House()
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    slow, quick = house.desk(), house.desk()
 
-        async def overtake() -> None:
-            house.clock.move(HOUR)
-            (worked,) = await everything(SummaryWork(quick, OPTIONS).visit(1))
-            assert (worked.did, worked.id) == ("written", name)
+    async def overtake() -> None:
+        house.clock.move(HOUR)
+        (worked,) = await everything(SummaryWork(quick, OPTIONS).visit(1))
+        assert (worked.did, worked.id) == ("written", name)
 
-        assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
-        assert slow.waits, "more may be due by now"
-        assert len(house.model.prompts) == 1
-
-    asyncio.run(main())
+    assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
+    assert slow.waits, "more may be due by now"
+    assert len(house.model.prompts) == 1
 
 
-def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        slow, quick = house.desk(), Worker(house.store, house.clock)
+async def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
+    house = House()
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    slow, quick = house.desk(), Worker(house.store, house.clock)
 
-        async def overtake() -> None:
-            house.clock.move(HOUR)
-            now = house.clock.now()
-            assert await house.store.write(lambda tx: tx.leases.take(KEY, name, quick.name, now, now + HOUR))
+    async def overtake() -> None:
+        house.clock.move(HOUR)
+        now = house.clock.now()
+        assert await house.store.write(lambda tx: tx.leases.take(KEY, name, quick.name, now, now + HOUR))
 
-        assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
-        assert slow.waits
-        assert house.model.prompts == []
-        assert [lease.holder for lease in await house.store.read(lambda tx: tx.leases.of_session(KEY))] == [quick.name]
-
-    asyncio.run(main())
+    assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
+    assert slow.waits
+    assert house.model.prompts == []
+    assert [lease.holder for lease in await house.store.read(lambda tx: tx.leases.of_session(KEY))] == [quick.name]
 
 
 class SlowLLM:
@@ -165,77 +159,68 @@ class SlowLLM:
         return answered
 
 
-def test_of_an_answer_with_several_texts_only_those_are_reported_that_nobody_else_stored_meanwhile() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        quick = house.desk()
-        reported: list[WorkResult] = []
+async def test_of_an_answer_with_several_texts_only_those_are_reported_that_nobody_else_stored_meanwhile() -> None:
+    house = House()
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    quick = house.desk()
+    reported: list[WorkResult] = []
 
-        async def overtake() -> None:
-            house.clock.move(HOUR)
-            worked = await quick.write(summary, name, partial(asked_by, house, quick, partial(asyncio.sleep, 0)))
-            assert worked is not None
-            reported.append(worked)
+    async def overtake() -> None:
+        house.clock.move(HOUR)
+        worked = await quick.write(summary, name, partial(asked_by, house, quick, partial(asyncio.sleep, 0)))
+        assert worked is not None
+        reported.append(worked)
 
-        means = replace(house.means, models=Models.of(SlowLLM(house.model, overtake)))
-        slow = TextWriter(means, Worker(house.store, house.clock), KEY, MAIN)
-        reported += await everything(SummaryWork(slow, OPTIONS).visit(1))
-        first, rest = reported
-        assert (first.id, first.summaries, first.did) == (name, 1, "written")
-        assert rest.did == "written"
-        assert rest.id != name, "a text was reported by two"
-        assert rest.first_position > first.last_position
-        assert (rest.summaries, rest.due) == (1, 0)
-
-    asyncio.run(main())
+    means = replace(house.means, models=Models.of(SlowLLM(house.model, overtake)))
+    slow = TextWriter(means, Worker(house.store, house.clock), KEY, MAIN)
+    reported += await everything(SummaryWork(slow, OPTIONS).visit(1))
+    first, rest = reported
+    assert (first.id, first.summaries, first.did) == (name, 1, "written")
+    assert rest.did == "written"
+    assert rest.id != name, "a text was reported by two"
+    assert rest.first_position > first.last_position
+    assert (rest.summaries, rest.due) == (1, 0)
 
 
-def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        desk = house.desk()
+async def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
+    house = House()
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    desk = house.desk()
+    assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
+    assert house.model.prompts == []
+
+    async def answered(again: Summary) -> WrittenSummary:
+        written = await asked_by(house, desk, partial(asyncio.sleep, 0), again)
+        await house.prune()
+        return written
+
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    assert await desk.write(summary, name, answered) is None
+    assert len(house.model.prompts) == 1
+
+    def look(tx: Transaction) -> None:
+        assert tx.upkeep.summaries(KEY) == []
+        assert tx.leases.of_session(KEY) == []
+
+    await house.store.read(look)
+
+
+async def test_only_what_failed_is_not_waited_for() -> None:
+    house = House()
+    await house.tell(12)
+    summary, name = await house.first_leaf()
+    desk, other = house.desk(), Worker(house.store, house.clock)
+    async with other.leased(KEY, name) as lease:
+        assert lease is not None
         assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
-        assert house.model.prompts == []
-
-        async def answered(again: Summary) -> WrittenSummary:
-            written = await asked_by(house, desk, partial(asyncio.sleep, 0), again)
-            await house.prune()
-            return written
-
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        assert await desk.write(summary, name, answered) is None
-        assert len(house.model.prompts) == 1
-
-        def look(tx: Transaction) -> None:
-            assert tx.upkeep.summaries(KEY) == []
-            assert tx.leases.of_session(KEY) == []
-
-        await house.store.read(look)
-
-    asyncio.run(main())
-
-
-def test_only_what_failed_is_not_waited_for() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        summary, name = await house.first_leaf()
-        desk, other = house.desk(), Worker(house.store, house.clock)
-        async with other.leased(KEY, name) as lease:
-            assert lease is not None
-            assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
-            assert desk.waits
-            await other.failed(lease, "It failed.")
-        desk = house.desk()
-        assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
-        assert not desk.waits
-
-    asyncio.run(main())
+        assert desk.waits
+        await other.failed(lease, "It failed.")
+    desk = house.desk()
+    assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
+    assert not desk.waits
 
 
 class TooLate(Worker):
@@ -246,16 +231,13 @@ class TooLate(Worker):
         yield None
 
 
-def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        await house.first_leaf()
-        desk = TextWriter(house.means, TooLate(house.store, house.clock), KEY, MAIN)
-        assert await everything(SummaryWork(desk, OPTIONS).visit(1)) == []
-        assert desk.waits
-
-    asyncio.run(main())
+async def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
+    house = House()
+    await house.tell(12)
+    await house.first_leaf()
+    desk = TextWriter(house.means, TooLate(house.store, house.clock), KEY, MAIN)
+    assert await everything(SummaryWork(desk, OPTIONS).visit(1)) == []
+    assert desk.waits
 
 
 class SlowToWrite:
@@ -272,71 +254,57 @@ class SlowToWrite:
         return await self._house.store.write(function, *args, **kwargs)
 
 
-def test_a_lease_lasts_from_when_it_is_taken() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
+async def test_a_lease_lasts_from_when_it_is_taken() -> None:
+    house = House()
+    await house.tell(12)
 
-        async def wait() -> None:
-            house.clock.move(HOUR)
+    async def wait() -> None:
+        house.clock.move(HOUR)
 
-        worker = Worker(SlowToWrite(house, wait), house.clock, lease_seconds=60)
-        async with worker.leased(KEY, "anything") as lease:
-            assert lease is not None
-            assert lease.until == house.clock.now() + timedelta(seconds=60)
-
-    asyncio.run(main())
+    worker = Worker(SlowToWrite(house, wait), house.clock, lease_seconds=60)
+    async with worker.leased(KEY, "anything") as lease:
+        assert lease is not None
+        assert lease.until == house.clock.now() + timedelta(seconds=60)
 
 
-def test_a_context_may_be_pruned_away_while_it_is_made() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(60)
-        means = Resources(
-            store=SlowToWrite(house, house.prune), count=house.means.count, clock=house.clock, preset=POLICY
-        )
-        session = await Memory(means, KEY.space).session(KEY.session)
-        assert sum(row.covers for row in (await session.context(600)).view) == 60
-        await house.tell(60)
-        assert [worked.summaries for worked in await progress_of(session.catch_up)] == []
-
-    asyncio.run(main())
+async def test_a_context_may_be_pruned_away_while_it_is_made() -> None:
+    house = House()
+    await house.tell(60)
+    means = Resources(store=SlowToWrite(house, house.prune), count=house.means.count, clock=house.clock, preset=POLICY)
+    session = await Memory(means, KEY.space).session(KEY.session)
+    assert sum(row.covers for row in (await session.context(600)).view) == 60
+    await house.tell(60)
+    assert [worked.summaries for worked in await progress_of(session.catch_up)] == []
 
 
-def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        await (await house.memory.session(KEY.session)).fork("other")
-        names: list[str] = []
+async def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
+    house = House()
+    await house.tell(12)
+    await (await house.memory.session(KEY.session)).fork("other")
+    names: list[str] = []
 
-        class Noted(TooLate):
-            def leased(
-                self, key: SessionKey, work: str, most_seconds: float = math.inf
-            ) -> AbstractAsyncContextManager[Lease | None]:
-                names.append(work)
-                return super().leased(key, work, most_seconds)
+    class Noted(TooLate):
+        def leased(
+            self, key: SessionKey, work: str, most_seconds: float = math.inf
+        ) -> AbstractAsyncContextManager[Lease | None]:
+            names.append(work)
+            return super().leased(key, work, most_seconds)
 
-        for branch in (MAIN, "other"):
-            desk = TextWriter(house.means, Noted(house.store, house.clock), KEY, branch)
-            assert await everything(SummaryWork(desk, OPTIONS).catch_up()) == []
-            assert desk.waits
-        assert len(names) == 2
-        assert len(set(names)) == 1
-
-    asyncio.run(main())
+    for branch in (MAIN, "other"):
+        desk = TextWriter(house.means, Noted(house.store, house.clock), KEY, branch)
+        assert await everything(SummaryWork(desk, OPTIONS).catch_up()) == []
+        assert desk.waits
+    assert len(names) == 2
+    assert len(set(names)) == 1
 
 
-def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
-    async def main() -> None:
-        house = House()
-        await house.tell(12)
-        works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
-        assert await everything(works.run(until_idle=True))
-        assert await everything(works.run(until_idle=True)) == []
-        await house.store.write(lambda tx: tx.upkeep.discard(KEY, tx.upkeep.summaries(KEY)))
-        assert await everything(works.run(until_idle=True)) == [], "it rests"
-        house.clock.move(-HOUR)
-        assert await everything(works.run(until_idle=True))
-
-    asyncio.run(main())
+async def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
+    house = House()
+    await house.tell(12)
+    works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
+    assert await everything(works.run(until_idle=True))
+    assert await everything(works.run(until_idle=True)) == []
+    await house.store.write(lambda tx: tx.upkeep.discard(KEY, tx.upkeep.summaries(KEY)))
+    assert await everything(works.run(until_idle=True)) == [], "it rests"
+    house.clock.move(-HOUR)
+    assert await everything(works.run(until_idle=True))
