@@ -149,13 +149,13 @@ _NAMES = {
     "ireneo.wiring": "copy migrate models open",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-"""Where each name of the page lives."""
+"""The module that defines each public name."""
 
 if not TYPE_CHECKING:
-    # A name is loaded when it is first asked for, so that a program that imports Ireneo and does not use it yet,
-    # and a command line that only prints its help, don't wait for all of it.
+    # A public name is loaded when it is first used, so that a program that only imports Ireneo, or a command line that
+    # only prints its help, doesn't wait for all of it.
     def __getattr__(name: str) -> object:
-        """Load a name of the page."""
+        """Load a public name."""
         from importlib import import_module
 
         if name == "sync":
@@ -166,5 +166,5 @@ if not TYPE_CHECKING:
         return value
 
     def __dir__() -> list[str]:
-        """List the page."""
+        """List the public names."""
         return [*__all__, "__version__"]

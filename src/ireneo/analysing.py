@@ -29,12 +29,12 @@ from ireneo.patterns import readable
 DECIDING = ("redact-secret", "tree-sitter", "tree-sitter-bash", "PyStemmer", "python-dateutil", "bpe-openai")
 """Packages whose version affects the result of an analysis."""
 _ONE_AT_A_TIME = Lock()
-"""A worker may have several threads; the interpreter gains nothing from them, and a parser is bound to one."""
+"""One analysis at a time: with Python's global lock more threads gain nothing, and a parser is bound to one thread."""
 
 
 @cache
 def build() -> Mapping[str, str]:
-    """The versions of the release, its code and its dependencies; with equal ones the analysis of a log is equal."""
+    """The versions of the release, its code and its dependencies; builds with equal ones analyse a log alike."""
     folder = Path(ireneo.__file__).parent
     code = hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*")):
@@ -52,7 +52,7 @@ def _version(name: str) -> str:
 
 
 def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> bytes:
-    """Answer a task of a process with the build `asks`, counting `tokens` its way; refuse it if this build differs."""
+    """Run a task of a process with the build `asks`, counting `tokens` its way; refuse it if this build differs."""
     own = build()
     if other := next((name for name in asks if asks[name] != own.get(name)), None):
         told = f"A worker runs {other} {own.get(other)}, this is {asks[other]}; install the same on each."
@@ -71,7 +71,7 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
 
 def serve(*, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> None:
     """Answer the tasks on standard input; accidental prints go to standard error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # It ends together with its parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # It ends with its parent process.
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         fleet.serve(sys.stdin.buffer, answers, lambda task: analyse(task, asks=asks, tokens=tokens))

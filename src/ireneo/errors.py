@@ -59,7 +59,7 @@ class BudgetTooSmall(BadInput):
 
 
 class NothingToKeep(BadInput):
-    """The model finds nothing in this that is so and of use later; say its kind, and it is kept as it stands."""
+    """The model finds nothing here that is true and useful later; give its kind, and it is kept as it is."""
 
 
 class MissingExtra(BadInput):
@@ -125,14 +125,14 @@ class Overtaken(IreneoError):
 
 
 class ModelError(IreneoError):
-    """The model did not answer as it was asked to."""
+    """The model did not answer as asked."""
 
     def __init__(self, message: str | None = None, *, calls: int = 0, tokens: int = 0) -> None:
         super().__init__(message)
         self.calls = calls
-        """The requests that were sent all the same, and may be billed."""
+        """How many requests were sent all the same, and may be billed."""
         self.tokens = tokens
-        """The tokens that the provider told of them."""
+        """The tokens that the provider reported for them."""
 
 
 class ModelTimeout(ModelError):
@@ -152,8 +152,8 @@ class BadReply(ModelError):
 
 
 class EmbedderError(ModelError):
-    """The embedder did not answer as it was asked to; until it does, recall goes by the words alone."""
+    """The embedder did not answer as asked; until it does, recall searches by words alone."""
 
 
 class SpendingLimit(ModelError):
-    """The limit on calls or tokens is reached; no model is called until it is raised or the day is over."""
+    """The limit on calls or tokens is reached; no model is called until the limit is raised or the day is over."""

@@ -1,8 +1,8 @@
-"""The guard for hooks: check a call against a cache of the known traps, and make the brief of a session that begins.
+"""The guard for hooks: check a call against a cache of the known traps, and make the brief for the start of a session.
 
-A hook is a new process for each call, so imports are most of its cost. A call that contains no word of any trap is
-answered at once; only otherwise are the traps and the end of the session's log read. A brief is made without `Memory`,
-which loads all verbs.
+A hook is a new process for each call, so imports are most of its cost. A call without a word of any trap is answered at
+once; only for others are the traps and the end of the session's log read. A brief is made without `Memory`, which loads
+all verbs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _kept(path: str | PathLike[str], space: str) -> tuple[tuple[str, ...], str] 
 
 
 def _index(record: str) -> TrapIndex | None:
-    """Decode the cached traps; None if they are damaged, which opening the store tells."""
+    """Decode the cached traps; None if they are damaged, which opening the store then reports."""
     import msgspec
 
     from ireneo.lessons.guard import TrapIndex

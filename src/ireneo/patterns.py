@@ -1,4 +1,4 @@
-"""What is made at its first use: patterns, so that a process pays for those that it uses, and the shapes of structs."""
+"""Patterns and struct types, prepared at their first use, so that a process pays only for those that it uses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 
 class _Pattern(Generic[AnyStr]):
-    """Stands for a compiled pattern; a method that was asked for once is an attribute, and costs nothing more."""
+    """Stands for a compiled pattern; methods are cached as attributes once used, so that later calls are as fast."""
 
     def __init__(self, source: AnyStr | Callable[[], AnyStr], flags: int) -> None:
         self._source: AnyStr | Callable[[], AnyStr] = source
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
-        # Asked for what is no attribute yet. A copy in the making has none at all, and must not look for its source.
+        # The attribute is missing. An object that is being copied has no attributes yet, and must not look for its
+        # source.
         if name == "_compiled":
             source = self._source
             value: object = re.compile(source() if callable(source) else source, self._flags)
@@ -44,12 +45,11 @@ def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]: ...
 
 
 def lazy_re(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
-    """A pattern, to be used like one that `re.compile` gives; a fault in `source` shows when it is first used.
+    """Return a pattern like one from `re.compile`, compiled at its first use, when an error in `source` is also raised.
 
-    A function as the `source` is called then: it makes the pattern of what is read by that time, such as a language's
-    words.
+    If `source` is a function, it is called then: it may use what isn't loaded at import, such as a language's words.
 
-    For every pattern that a module or a class holds. Where a function makes one, it is for use at once: `re.compile`.
+    Every pattern at module or class level uses this; a function that makes one uses `re.compile`.
     """
     return cast("re.Pattern[AnyStr]", _Pattern(source, flags))
 
@@ -59,10 +59,10 @@ _first_use = Lock()
 
 
 def readable(kind: type[T]) -> type[T]:
-    """`kind` itself, once msgspec has looked into it: for whatever reads a struct, in any thread.
+    """Return `kind` after msgspec has inspected it, so that any thread can decode it.
 
-    msgspec does so at the first use, and two threads that do it at once may crash Python. So every type that it is to
-    read goes through here, and the first look is one thread's alone. Also decorates a class.
+    msgspec inspects a type at its first use, and two threads that do so at once may crash Python. So every type that is
+    decoded goes through here, where only one thread inspects it. Also a class decorator.
     """
     if kind not in _readable:
         with _first_use:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ireneo.engine.lessons import InstructionPage, Lesson
 
 GENERAL = "*"
-"""The project of what applies to all projects."""
+"""The project of whatever applies to all projects."""
 
 __all__ = [
     "DOUBTFUL_SUFFIXES",
@@ -42,7 +42,7 @@ def holds_memories(sample: bytes) -> bool:
 
 
 def unframed(text: str) -> str:
-    """Return the words of a quotation without the day on which they were said; any other text as it is."""
+    """Return the words of a quotation without the day on which they were said; any other text unchanged."""
     from ireneo.memories import quoting
 
     return quoting.unframed(text)
@@ -79,7 +79,7 @@ def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
 def instructions(
     lessons: Iterable[Lesson], said: Iterable[str], offered: Collection[str], since: datetime | None, project: str
 ) -> list[InstructionPage]:
-    """Return the lessons for the instructions of projects, by page, without what is `said` or `offered` there."""
+    """Return the lessons for the instructions of projects, by page, without those `said` or `offered` there."""
     from ireneo.engine import lessons as page
 
     return page.instructions(lessons, said=said, offered=offered, since=since, project=project)
@@ -91,7 +91,7 @@ def shaped_as(given: object, cut: Context) -> object:
 
     taken = {key for each in TRAITS.values() for key in (each.listed, *each.prompts)}
     if not isinstance(given, dict) or not taken.intersection(given):
-        # A list, or one message by itself.
+        # The input was a list, or a single message.
         if cut.system is None:
             return cut.messages
         given = {}

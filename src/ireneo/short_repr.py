@@ -15,13 +15,13 @@ _ID = lazy_re(r"[a-z]_[a-z2-7]{26}")
 _ID_CHARACTERS = 9
 """How many characters of an id are shown."""
 _MOST, _LONGEST = 200, 72
-"""The most characters of a repr, before the last field is begun, and of one text in it."""
+"""How many characters of a repr may come before the last field, and how many of one text are shown."""
 _NESTED_FIELDS = 4
 """How many fields are shown of a value that is itself a field."""
 
 
 class ShortRepr(Struct, frozen=True):
-    """A value whose repr names the first fields that say something, long ones by what they hold.
+    """A value whose repr shows its first non-default fields, long ones only as a count or an extract.
 
     Everything is there as an attribute; `msgspec.to_builtins` shows all of it.
     """
@@ -73,7 +73,7 @@ def _nested(value: Struct) -> str:
 
 
 def _counted(values: Collection[object]) -> str:
-    """Say how many of what type there are."""
+    """Say how many values there are, and of what type."""
     kinds = Counter(type(each).__name__ for each in values)
     return f"<{', '.join(f'{number} {kind}' for kind, number in kinds.items())}>"
 

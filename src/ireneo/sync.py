@@ -118,7 +118,7 @@ class _Portal:
 
 
 def _next(events: SimpleQueue[object]) -> object:
-    """Wait for the next event. The wait is renewed, since an interrupt that comes just before it doesn't end it."""
+    """Wait for the next event. The wait is renewed, since an interrupt that comes just before it would not end it."""
     while True:
         with suppress(Empty):
             return events.get(timeout=1.0)

@@ -86,13 +86,13 @@ async def open(
     character: no call reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
-    ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
-    ``{"turn": …, "story": …}``, or the result of `models`, for a server of your own.
+    ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as ``{"turn": …,
+    "story": …}``, or the result of `models`, for a server of your own.
 
-    `embedder` lets `recall` find the same in other words: ``"local"`` (the extra `local`: a small model on this
+    `embedder` lets `recall` find what is said in other words: ``"local"`` (the extra `local`: a small model on this
     machine), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it
-    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model also
-    rates which sentences of a story matter later.
+    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model also rates which
+    sentences of a story matter later.
 
     `preset` is how sessions are cut by default: ``"coding"`` for the work of an agent, ``"story"`` for characters,
     companions and any conversation without end.
@@ -100,7 +100,8 @@ async def open(
     `tokens` is the tokenizer: a fast and cautious estimate (``"estimate"``), an exact one (``"o200k"``, the extra
     `tokens`), or one of your own.
 
-    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"``, faster, may lose the end of it.
+    With ``durability="full"`` acknowledged writes survive a power cut; ``"normal"`` is faster and may lose the last of
+    them.
 
     Summaries are written in the first person, and stories in the third except for what a character remembers; `voice`
     changes that. `limits` is what models may cost, by default `Limits()`. `Memory.work` makes memories of what users

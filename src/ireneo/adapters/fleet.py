@@ -175,7 +175,7 @@ class DaskWorkers:
         """Run a task and return its answer; None if the scheduler gave it up after several workers died of it."""
         import distributed
 
-        # A builtin by name: the scheduler unpickles the function, and may not have this package.
+        # `eval` is pickled by name: the scheduler unpickles the function, and may not have this package.
         future = self._client.submit(eval, self._expression, {**self._given, "task": task}, pure=False)
         answer = asyncio.ensure_future(_answer(future))
         try:

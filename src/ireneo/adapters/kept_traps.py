@@ -20,7 +20,7 @@ AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND kind = 'failure'
 def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
     """The needles and the record of the compiled traps; empty if the space has no lesson and no failure.
 
-    None if the caller should open the store: nothing is compiled, or by another version, or the file is locked.
+    None if the caller should open the store: nothing is compiled, another version compiled it, or the file is locked.
     """
     try:
         connection = apsw.Connection(fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -30,7 +30,7 @@ def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tupl
         finally:
             connection.close()
     except apsw.Error:
-        # A file of an earlier version, a locked one, or not ours at all: opening the store tells which.
+        # An earlier version's file, a locked one, or no database of ours: opening the store tells which.
         return None
     if found is None or found[2] != version:
         return None

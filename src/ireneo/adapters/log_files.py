@@ -1,4 +1,4 @@
-"""Log files on disk, plain or compressed or a folder of events, read line by line, and what files beside them say.
+"""Log files on disk, plain, compressed or a folder of events, read line by line, with the labels in files beside them.
 
 Also temporary files for large logs.
 """
@@ -188,12 +188,12 @@ class LogFile:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
     def label_of(self, session: str) -> Mapping[str, object] | None:
-        """What files beside it say of one of its sessions; None for a stream."""
+        """The label that files beside it give one of its sessions; None for a stream."""
         return label_beside(Path(self._path), session) if self._path is not None else None
 
     @property
     def is_labelled(self) -> bool:
-        """Whether a file beside it may say something of its sessions."""
+        """Whether a file beside it may label its sessions."""
         return self._path is not None and has_labels(Path(self._path))
 
     def close(self) -> None:
@@ -225,7 +225,7 @@ def _open(given: str) -> BufferedIOBase:
             return joined(path)
         if path.exists() and not (path.is_file() or path.is_dir()):
             # Opening a pipe blocks until somebody writes to it.
-            raise BadInput(f"{given} is no file; give what it tells on standard input, as `-`.")
+            raise BadInput(f"{given} is no regular file; pass its content on standard input, as `-`.")
         return path.open("rb")
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None
@@ -320,7 +320,7 @@ _LOG = logging.getLogger("ireneo")
 
 
 def label_beside(log: Path, session: str) -> Label | None:
-    """What the files beside `log` say of its run `session`; None where they say nothing."""
+    """The label that the files beside `log` give its run `session`; None where there is none."""
     place = log.absolute()
     if place.name in (*INDEXES, *ABOUT):
         return None
@@ -332,7 +332,7 @@ def label_beside(log: Path, session: str) -> Label | None:
 
 
 def has_labels(log: Path) -> bool:
-    """Whether there are files beside `log` that may say something of its runs."""
+    """Whether there are files beside `log` that may label its runs."""
     place = log.absolute()
     indexes = (folder / name for folder in place.parents[:LEVELS] for name in INDEXES)
     return any(path.is_file() for path in (*indexes, *_descriptions(place)))
@@ -366,7 +366,7 @@ def _is_of(entry: Label, log: Path, session: str) -> bool:
 
 
 def _described(log: Path, session: str) -> Label | None:
-    """What describes the one log in its folder."""
+    """The label in the files that describe the only log in its folder."""
     for path in _descriptions(log):
         for document in _read(path):
             given = [document[key] for key in _IDS[:2] if key in document] if isinstance(document, dict) else [None]
@@ -376,13 +376,13 @@ def _described(log: Path, session: str) -> Label | None:
 
 
 def _descriptions(log: Path) -> list[Path]:
-    """The files that may describe a log; a harness keeps an agent's log in a folder of its own below."""
+    """The files that may describe a log: in its folder, and in the one above where a harness keeps an agent's log."""
     folders = [log.parent, *([log.parent.parent] if log.parent.name == "agent" else [])]
     return [folder / name for folder in folders for name in ABOUT]
 
 
 def _read(path: Path) -> tuple[object, ...]:
-    """The document in a file, as the only one; none if there is no such file, or it can't be read."""
+    """The document in a file, as a tuple of one; empty if there is no such file or it can't be read."""
     try:
         about = path.stat()
     except OSError:
@@ -392,7 +392,7 @@ def _read(path: Path) -> tuple[object, ...]:
 
 @lru_cache(maxsize=16)
 def _parsed(path: Path, changed: int) -> tuple[object, ...]:
-    """A folder of many logs has one index: it is read once."""
+    """Parse a file once for each time that it `changed`: all logs of a folder share one index."""
     try:
         text = path.read_text("utf-8")
         if path.suffix == ".jsonl":

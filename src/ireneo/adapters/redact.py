@@ -132,7 +132,7 @@ _ENDS = lazy_re(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
 _BETWEEN = lazy_re(
     r"(?:\\+[nrt]|\\*[\"'`]|[\s\d→|>+,:;-]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]*)*"
 )
-"""What may separate two lines of a key: line ends, line numbers, quotes of a program, headers."""
+"""What may separate two lines of a key: line ends, line numbers, a program's quotation marks, headers."""
 
 LONGEST = 64 * 1024
 
@@ -312,7 +312,7 @@ _SERVES = lazy_re(
     re.IGNORECASE,
 )
 LONGEST_SERVING = 128
-"""Characters of a password, and what stands between it and its name."""
+"""Most characters of a password and of the text between it and its name."""
 _OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
 _NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
 _COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
@@ -344,7 +344,7 @@ def value_named(text: str, name: str) -> Iterator[SecretSpan]:
 
 
 def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
-    """The value after a name that ends at `end`, if it is a secret; of a password also that which is said to be it."""
+    """The value after a name that ends at `end`, if it is a secret; for a password also a value before its name."""
     before = _NAME.search(small[max(0, end - LONGEST_NAME) : end])
     name = before[0] if before else ""
     if kind == "password":
@@ -368,7 +368,7 @@ def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
 
 
 def _serving(text: str, begin: int) -> Iterator[SecretSpan]:
-    """What is said to serve as the password whose name begins there: “hunter2! as the password”."""
+    """The value before the name of a password that begins at `begin`: “hunter2! as the password”."""
     first = max(0, begin - LONGEST_SERVING)
     found = _SERVES.search(text, first, begin)
     if found is not None:
@@ -387,7 +387,7 @@ def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:
 
 
 def _is_set(value: str) -> bool:
-    """Whether this may be the password in an environment variable, even though it is a word."""
+    """Whether this may be the password in an environment variable, even though it is only letters."""
     return len(value) >= 8 and value.isalpha() and not is_placeholder(value)
 
 
@@ -641,7 +641,7 @@ def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _forms(value: str, kind: str) -> tuple[_Known, ...]:
-    """What to look for in texts, to find a secret again: of all that were found before, for each message of a log."""
+    """The forms in which a secret may occur; cached, since all known ones are searched for in each message of a log."""
     parts = lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []
     forms = dict.fromkeys(form for part in parts for form in (part, *_escaped(part)))
     return tuple(_Known(form, f"[REDACTED {kind}]", _alone(form)) for form in forms)

@@ -51,7 +51,7 @@ def unpack(packed: bytes) -> Iterator[int]:
 
 @cache
 def _known() -> bytes:
-    """A bit for each fingerprint: a set takes four times the memory, and the garbage collector looks at all of it."""
+    """A bit for each fingerprint: a set would take four times the memory, and slow down the garbage collector."""
     bits = bytearray(SPACE >> 3)
     for each in fingerprints():
         bits[each >> 3] |= 1 << (each & 7)
@@ -66,7 +66,7 @@ def is_known(piece: str) -> bool:
 
 _TOKEN = 1000
 _LONGEST_WORD_PART = 12
-_LONGEST_SIGN_PART = 6  # and of Chinese, Japanese and Korean, which put as much into a sign
+_LONGEST_SIGN_PART = 6  # and Chinese, Japanese and Korean, where one character holds as much
 _LONGEST_WORD = 32
 _LONG = 16
 _LONG_RUN = lazy_re(r"([\x00-\x7f\u2500-\u259f])\1{16,}")

@@ -1,1 +1,1 @@
-"""Is a statement true: what it claims, whether its sources show that, and what of them it has lost."""
+"""Checks whether a statement is true: what it claims, whether its sources show that, and what it has lost of them."""

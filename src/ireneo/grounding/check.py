@@ -1,8 +1,8 @@
 """Check one statement of a model against its sources, and strike what they don't support.
 
-Unsupported claims are struck clause by clause. The rest of the sentence is kept if it is still a meaningful sentence; a
-condition is never struck from what it limits. A statement must also not be an error text, keep its voice, and not
-contradict the last known outcomes.
+Unsupported claims are struck clause by clause. The rest is kept if it is still a meaningful sentence; a condition is
+never struck without what it limits. A statement must also not be an error text, keep its voice, and not contradict the
+last known outcomes.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ _OF_ITSELF, _TOGETHER = (_SELF, "It speaks of itself"), (_WE, "It says who did i
 OF_ITSELF: tuple[Fault, ...] = (_OF_ITSELF, _TOGETHER)
 """First-person pronouns."""
 _BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
-    # “We” may be the agent and its user.
+    # In the first person, “we” may be the agent and its user.
     "first": (_OUTSIDE, _TO_READER),
     "second": (_OUTSIDE, _OF_ITSELF, _TOGETHER),
     "third": (_OF_ITSELF, _TO_READER, _TOGETHER),
@@ -375,9 +375,9 @@ class Grounds:
         outcomes: Sequence[LastOutcome] = (),
         voice: Voice | None = "first",
     ) -> None:
-        """Index the messages; `asked` are further words of a user, `notes` is what else the writer was shown.
+        """Index the messages; `asked` are further words of a user, `notes` are earlier notes that the writer was shown.
 
-        If `voice` is None, the voice isn't checked.
+        The voice isn't checked if `voice` is None.
         """
         self._messages = messages
         self._asked, self._notes = tuple(asked), tuple(notes)
@@ -434,7 +434,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     `cited` are the messages that its writer gives for it, and their neighbours. In a long session any small number
     occurs somewhere, so figures must follow from these messages, from the user's words, or from an earlier note.
     """
-    # A sentence that begins with a speaker's label could be taken for their words.
+    # A sentence that begins with a speaker's label could be taken for that speaker's words.
     text = _named_user(" ".join(statement.split()))
     whole = _statement_faults(text, grounds, status=status)
     if whole:
@@ -469,9 +469,9 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
 
 
 def _left_out(sentence: str, stands: str) -> list[str]:
-    """Return the runs of words of `sentence` that what stands of it no longer has."""
+    """Return the runs of words of `sentence` that are missing from `stands`, which is what is left of it."""
     said = sentence.split()
-    # The full stop and the capital of what stands are no words.
+    # The capital letter and the full stop of what is left are not compared.
     before, after = ([word.strip(".,;:!?").casefold() for word in words] for words in (said, stands.split()))
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     runs = [" ".join(said[begin:end]) for step, begin, end, _, _ in steps if step in ("delete", "replace")]
@@ -483,7 +483,7 @@ def _named_user(text: str) -> str:
 
 
 def _figures(sentence: str) -> list[TextClaim]:
-    """Return the figures of a sentence, without line numbers and references in brackets."""
+    """Return the figures of a sentence, except line numbers and references in brackets."""
     bare = _LINES_OF_FILES.sub(" ", _REFERENCE.sub(" ", sentence))
     figures = (claim for claim in claims(bare) if claim.kind == "number")
     return [claim for claim in figures if not claim.text.startswith("line ")]
@@ -518,7 +518,7 @@ def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:
 _USER_LABEL = lazy_re(r"^User(:\s)")
 _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
 _LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\d+)?)*\b")
-"""Lines behind a file or by themselves: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
+"""Line numbers after a file name or alone: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
 
 
 def _statement_faults(text: str, grounds: Grounds, *, status: bool) -> list[str]:
@@ -596,7 +596,7 @@ def _groups(sentence: str) -> Iterator[list[str]]:
     for joint in _JOINT.finditer(text):
         before = text[: joint.start()]
         if sum(map(before.count, "([{")) > sum(map(before.count, ")]}")):
-            continue  # Half a bracket says nothing.
+            continue  # Half a bracket means nothing.
         group.append(sentence[start : joint.start()])
         start = joint.start()
         if joint["apart"]:
@@ -614,7 +614,7 @@ def _without_wrong(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bo
         first = wrong.index(True) if True in wrong else len(group)
         while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
             first -= 1
-        # Without a clause that limits it, or that it leads up to, the rest would say something else or nothing.
+        # Without a clause that limits it or that it introduces, the rest would mean something else, or nothing.
         limited = first < len(group) and bool(_LIMITS.match(group[first]) or (first == 1 and _LEADS.match(bare)))
         # A clause that refers to a struck one is struck too.
         before, stood = first > 0 and not limited, before

@@ -1,4 +1,4 @@
-"""Find in a text what must not be taken on trust: claims that sources can verify, and instructions to a model.
+"""Finds what must not be trusted in a text: claims that sources can verify, and instructions to a model.
 
 Claims are paths, names, numbers, errors, commands, quotations and dates; claims and sources are normalised before they
 are compared. Instructions in tool output are marked visibly as quoted data, so that a model does not follow them.
@@ -159,7 +159,7 @@ def _in_word(word: str) -> Iterator[tuple[str, str]]:
     for found in _IN_WORD.finditer(without_dates(word)):
         figure = figure_of(found["figure"])
         yield figure, unit_of(found["unit"])
-        # Version 3.11.4 is evidence for 3.11.
+        # Version 3.11.4 is also evidence for 3.11.
         while figure.count(".") > 1:
             figure = figure.rpartition(".")[0]
             yield figure, ""
@@ -177,10 +177,9 @@ def figure_of(number: str) -> str:
     return joined(found[0]) if found else number
 
 
-# Proper names in prose: capitalised words where a capital is evidence.
-#
-# A capital at the beginning of a sentence, in a heading or in a language that writes all its nouns so says nothing.
-# There a name is not looked for: better one unchecked than a word taken for one.
+# Proper names in prose: words whose capital letter is evidence. A capital is none at the beginning of a sentence, in a
+# heading, or in a language that capitalises all nouns. No names are looked for there: an unchecked name is better than
+# a word mistaken for one.
 
 
 _SENTENCE = lazy_re(r"(?:[.!?:;…]['\")\]]*\s+|\n|\s[-–—→•|]\s|^[-–—→•|]\s|[(\[\"“„«>])")
@@ -224,7 +223,7 @@ _SHORT_NAME = 5
 
 
 def _is_plain(word: str) -> bool:
-    """Whether any sentence may begin with `word`, or it ends as no name does."""
+    """Whether `word` may begin any sentence, or has an ending that names don't have."""
     small, names = word.casefold(), topic(Names)
     return (
         small in names.openers
@@ -238,20 +237,20 @@ def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
     text, known = re.sub(r"['’]s$", "", word[0]), topic(Names).large
     if not text[0].isupper() or len(text) < 3 or text in known or text in topic(Names).terms:
         return False
-    # Capitals alone are an abbreviation or a stress; a plain word may be large where a sentence was put into another.
+    # All capitals mark an abbreviation or emphasis; a plain word may be capitalised where one sentence quotes another.
     if text.isupper() or text.rstrip("s").isupper() or _is_plain(text):
         return False
     if any(part in known for part in re.split(r"['’-]", text)):
         return False
     around = sentence[max(0, word.start() - 2) : word.start()]
-    # What touches something hidden is a part of it; what follows a quotation may begin a sentence.
+    # A word next to something hidden is part of it; a word after a quotation may begin a sentence.
     return hidden not in around and sentence[word.end() : word.end() + 1] not in (hidden, "_")
 
 
 ClaimKind = Literal["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
 
 MIN_QUOTED_WORDS = 3
-"""Fewer words in quotation marks are a term or a doubt, and not what someone said."""
+"""Fewer words in quotation marks are a term, or express doubt, and are not somebody's words."""
 
 
 class TextClaim(Struct, frozen=True, gc=False):

@@ -11,8 +11,8 @@ from ireneo.grounding.claims import figures
 from ireneo.patterns import lazy_re
 
 FEW = 12
-"""Counts up to this number need no evidence: of steps, findings, reasons. `SourceIndex.denies_count` says which of them
-can't be so."""
+"""Counts up to this number need no evidence: of steps, findings, reasons. `SourceIndex.denies_count` finds wrong ones.
+"""
 MAX_COUNT = 5_000
 MAX_ADDED = 4
 """Most numbers on a line that are added up; more would support almost any sum."""

@@ -1,4 +1,4 @@
-"""Evidence: what counts as a source, whether it supports a claim, and what a text has lost of it."""
+"""Evidence: what counts as a source, whether it supports a claim, and what a text has lost of its sources."""
 
 from __future__ import annotations
 
@@ -90,18 +90,18 @@ _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _VARYING = lazy_re(r"<[a-zA-Z][\w -]{0,40}>|\.{3}|…")
 MOST_VARYING = 4
-"""Parts of a text around what varies in it, at most."""
+"""Most parts into which a text is split around what varies in it."""
 _MOVES = lazy_re(r"\b(?:mv|cp) [^\n;&|]{1,1000}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
 _HUMPS = lazy_re(r"(?:[A-Z][a-z0-9]+){2,}")
 _CAMEL = lazy_re(r"[A-Za-z]+[a-z][A-Z]")
 LEAST_FAMILY = 4
-"""The beginning of a longer name has more characters than so many."""
+"""The common beginning of longer names has more characters than this."""
 _NUMBERED = lazy_re(r"(\w{3,}_)[NX]")
 _JOINED = lazy_re(r"\w[-_]\w")
 _COLOURED = lazy_re(r"(?:\x1b|\\(?:u001b|x1b|033|e))?\[\d{1,3}(?:;\d{1,3}){0,4}m")
-"""A colour code, also where the sign before it was lost or written out."""
+"""A colour code, also one whose escape character was lost or is written out."""
 _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -199,10 +199,10 @@ class SourceIndex:
         return self._known[claim]
 
     def denies_count(self, number: int, label: str, listed: int) -> bool:
-        """Whether so few things called `label` (empty: unknown) are certainly not shown, of which `listed` are listed.
+        """Whether the sources certainly show no `number` of things called `label`, of which `listed` are listed.
 
-        A small number stands somewhere in most texts. It is denied where it is written nowhere and can't be counted,
-        and where the sources count the same things otherwise.
+        An empty label is an unknown one. Most texts contain any small number somewhere. It is denied if it isn't
+        written anywhere and can't be counted, or if the sources give another count of the same things.
         """
         stem = light_stem(label.casefold())
         told = [place for place, word in enumerate(self._in_order) if word == stem] if stem else []
@@ -222,7 +222,7 @@ class SourceIndex:
         return {light_stem(words): value for words, value in spelled(self._plain)}
 
     def _value(self, place: int) -> int | None:
-        """The number at a place of `_in_order`; None if it is none."""
+        """The number at a position of `_in_order`; None if that word is no number."""
         word = self._in_order[place] if place >= 0 else ""
         return int(word) if word.isdecimal() and len(word) < MOST_DIGITS else self._spelled.get(word)
 
@@ -239,7 +239,7 @@ class SourceIndex:
             return True  # `abandoned-session.sh` for `test-abandoned-session.sh`.
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
             return True
-        # Two names of a kind with a slash between them ("go.mod/go.sum") are no path.
+        # Two names of one kind with a slash between them ("go.mod/go.sum") are no path.
         folder, _, file = wanted.rpartition("/")
         if _are_alternatives(folder, file) and self._has_identifier(folder) and self._has_identifier(file):
             return True
@@ -353,11 +353,12 @@ class SourceIndex:
         )
 
     def _has_shape(self, text: str) -> bool:
-        """Whether a text stands in a source with words in place of what varies in it: `sed -i '<from>,<to>d'`."""
+        """Whether a source contains a text with words in place of its placeholders: `sed -i '<from>,<to>d'`."""
         fixed = [" ".join(each.split()) for each in _VARYING.split(text)]
         if not 1 < len(fixed) <= MOST_VARYING or not any(_WORD.search(each) for each in fixed):
             return False
-        # Each gap holds something, and little, so that this takes no longer than a search for each part.
+        # Each gap matches a few characters at least and at most, so that this takes no longer than a search for each
+        # part.
         shape = rf"[^\n]{{1,{_GAP}}}?".join(re.escape(each).replace(r"\ ", r"\s+") for each in fixed)
         return any(re.search(shape, source) for source in self._texts)
 
@@ -368,7 +369,7 @@ class SourceIndex:
 
     def _has_name(self, name: str) -> bool:
         parts = [part for part in re.sub(r"['-]s\b", "", name).split("-") if part]
-        # Of a compound that the writer made, such as “Kafka-backed”, the part in small letters names nothing.
+        # In a compound that the writer made, such as “Kafka-backed”, the lower-case part names nothing.
         naming = [part for part in parts if not part.islower()] or parts
         words = [word for part in naming for word in re.split(r"[\s']+", part.casefold()) if word]
         return all(map(self._has_name_word, words)) or (name.endswith("_") and self._has_identifier(name))
@@ -448,7 +449,7 @@ def _anywhere(_text: str, _start: int, _end: int) -> bool:
 
 
 def _is_folder(text: str, start: int, end: int) -> bool:
-    """Whether a path is named by itself, and not as the beginning of another one."""
+    """Whether a path is named by itself, not as the beginning of another one."""
     after = text[end : end + 2]
     return _is_whole_path(text, start, end) and not (
         after[:1] == "/" and (after[1:].isalnum() or after[1:] in tuple("._*"))

@@ -1,8 +1,8 @@
 """Check sentences about a story against its sources: names, numbers, dates and quotations.
 
-Stories are full of names, many at the beginning of a sentence, and write numbers as words, so this checks more than is
-checked in notes on an agent's work. In German, which capitalises all nouns, only a word that begins a sentence and acts
-is taken for a name, besides those that the model itself lists.
+Stories are full of names, many at the beginning of a sentence, and write numbers as words, so more is checked than in
+notes on an agent's work. In German, which capitalises all nouns, only the subject at the beginning of a sentence is
+taken for a name, besides names that the model itself lists.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class StorySourceIndex:
         return len(made) + names, [*wrong, *(TextClaim("name", name) for name in dict.fromkeys(unknown))]
 
     def has_name(self, name: str) -> bool:
-        """Whether the sources contain all the words of `name`, in either case."""
+        """Whether the sources contain all the words of `name`, capitalised or not."""
         known = topic(Names)
         words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
@@ -235,7 +235,7 @@ class StorySourceIndex:
         ending = next((each for each in topic(Names).participles if folded.endswith(each)), "")
         stem = folded.removesuffix(ending) if ending else ""
         root = _FORM.sub("i", stem)
-        # “Raging” comes from “rage”, too short a word for its other forms to be looked for.
+        # “Raging” comes from “rage”, too short a word to look for its other forms.
         return (len(root) >= _ROOT and root in self._roots) or (bool(stem) and f"{stem}e" in self._small)
 
     @cached_property
@@ -245,7 +245,7 @@ class StorySourceIndex:
         return frozenset(form[: len(form) - cut] for form in forms for cut in (0, 1, 2, 3) if len(form) - cut >= _ROOT)
 
     def _titled(self, text: str) -> frozenset[str]:
-        """The words that `text` capitalises as a title, such as a spell's, and the sources have in either case."""
+        """The words that `text` capitalises like a title, such as a spell's, and that the sources also contain."""
         found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
         return frozenset(word for each in found for word in WORD.findall(each))
 

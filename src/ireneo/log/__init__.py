@@ -1,1 +1,1 @@
-"""What happened: messages, their names, and the tree that they stand in."""
+"""What happened: messages, their ids, and the tree of a session."""

@@ -1,7 +1,8 @@
 """Tool calls and their results: which messages belong together, whether a call failed, what the harness added.
 
-An atom is a tool call with all its results, which no cut may split; a tool loop is everything an assistant does on one
-request. Whether a call failed is taken from the harness's flag where there is one, otherwise derived from the text.
+An atom is a tool call with all its results, which no cut may split; a tool loop is everything an assistant does for one
+request. Whether a call failed is taken from the harness's flag where there is one; otherwise it is derived from the
+text.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ireneo.patterns import lazy_re
 def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """Group consecutive `messages` into atoms, in order.
 
-    An assistant message with calls holds everything up to the last message that answers one of them, and so on for the
-    calls in between. Every other message is an atom of its own.
+    An assistant message with calls forms an atom with everything up to the last message that answers one of them, and
+    so on for the calls in between. Every other message is an atom of its own.
     """
     out: list[tuple[Message, ...]] = []
     start = 0
@@ -35,7 +36,7 @@ def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def settled(messages: Sequence[Message]) -> int:
-    """Return how many of the first messages belong to atoms that are complete, whatever is appended.
+    """Return how many of the first messages belong to atoms that stay complete whatever is appended.
 
     `messages` must begin with an atom.
     """
@@ -51,7 +52,7 @@ def settled(messages: Sequence[Message]) -> int:
 
 
 def torn(messages: Sequence[Message]) -> int:
-    """How many of these messages may belong to an atom that begins before the first of them."""
+    """Count the first messages that may belong to an atom that begins before them."""
     made: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
@@ -68,8 +69,8 @@ def _end_of_atom(messages: Sequence[Message], start: int, end: int) -> int:
     waiting: set[str] = set()
     for message in messages[start:end]:
         waiting = waiting - _answers(message) | _calls(message)
-    # A result that comes late stretches the atom over what stands in between: those messages would be
-    # torn from it otherwise. A user's message ends the wait, since a turn is never split over by an atom.
+    # A late result extends the atom over the messages in between, which could otherwise be separated from it. A user's
+    # message ends the wait, since no atom spans two turns.
     between: set[str] = set()
     for place in range(end, len(messages)):
         message = messages[place]
@@ -102,7 +103,7 @@ def next_loop(messages: Sequence[Message], *, running: bool) -> int:
     """Return the index of the first assistant message that begins a new tool loop; the number of messages if none does.
 
     `running` says whether a loop was running before the first message. A loop goes on with an assistant message after a
-    call or a result, unless a user spoke since. Providers that bind thinking want that of a whole loop, or none.
+    call or a result, unless a user spoke since. Providers that sign thinking accept that of a whole loop, or none.
     """
     for place, message in enumerate(messages):
         if message.role == "assistant" and not running:
@@ -235,7 +236,7 @@ _FAILED_ALONE = lazy_re(
     r"|is not recognized as an internal or external command.{0,80})\.?\Z",
     re.I,
 )
-"""The whole output is one line of a shell that could not start a program."""
+"""The whole output is one line: a shell's message that it could not start a program."""
 
 _FAILED_LINE = _any_of(
     # Test runners: Go, unittest, Rust, pytest, Jest.
@@ -268,13 +269,13 @@ _FAILED_LINE = _any_of(
     r"^fatal: ",
     flags=re.M,
 )
-"""A line of a test runner, compiler or shell that tells of a failure, anywhere in an output."""
+"""A line of a test runner, compiler or shell that reports a failure, anywhere in an output."""
 _FAILED_LINES = _any_of(
     r"^# \S+(?: \[\S+\])?\n(?:vet: )?\S+:\d+:\d+: ",
     r"^\w*Error: [^\n]*\n(?:[^\n]*\n){0,3}?\s+at [^\n]*:\d+:\d+\)?$",
     flags=re.M,
 )
-"""Several lines that together tell of a failure."""
+"""Several lines that together report a failure."""
 _MARKS = (
     *("rror", "ERR", "FAIL", "failed", "# ", "issues:", "✖", "panic", "goroutine", "Uncaught", "command not found"),
     *("CONFLICT (", "fatal: "),
@@ -295,7 +296,7 @@ _TRACEBACK = lazy_re(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\
 
 
 _OPENING = 400
-"""A refusal or interruption stands at the start of a result; further on is the call's own output."""
+"""A refusal or interruption is at the start of a result; later text is the call's own output."""
 _CLOSING = 60
 _REFUSED = _any_of(
     r"doesn['’]t want to (?:proceed with|take) this (?:tool use|action)",
@@ -320,7 +321,7 @@ _ABORTED = lazy_re(r"\b(?:command|operation) aborted\W*\Z", re.I)
 
 
 def was_refused(text: str) -> bool:
-    """Whether a failed result says that the user did not permit the call: a wish, and no outcome."""
+    """Whether a failed result says that the user did not permit the call, which says nothing about its outcome."""
     return _opens_with_refusal(text[:_OPENING])
 
 
@@ -336,12 +337,12 @@ def was_stopped(text: str) -> bool:
 
 
 def derive_failed(text: str, call: Call | None = None) -> bool | None:
-    """Whether the result `text` of `call` tells of a failure (True), a success (False) or neither (None)."""
+    """Whether the result `text` of `call` shows a failure (True), a success (False) or neither (None)."""
     text = _ends(text.strip())
     ran = call is None or runs_something(call)
     codes = _CODE_AT_START.findall(text) or (_CODE_LINE.findall(text) if ran else [])
     if codes:
-        # A program may report the status of others before its own.
+        # A program may report the exit codes of others before its own.
         return int(codes[-1]) != 0
     if _FAILED_AT_START.match(text) or _could_not_begin(text):
         return True
@@ -367,8 +368,8 @@ def hides_status(call: Call) -> bool:
 def known_failed(result: Result, call: Call) -> bool | None:
     """Return whether `call` failed; None if that is unknown.
 
-    A flag of success is ignored for a command such as ``a | tail``, whose status is that of the last program: the
-    output decides then.
+    For a command such as ``a | tail`` a flag of success is ignored, since it is that of the last program; the output
+    decides.
     """
     if result.failed is True or (result.failed is False and not hides_status(call)):
         return result.failed
@@ -401,9 +402,9 @@ def _ends_in_traceback(text: str) -> bool:
 
 
 REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>")
-"""A harness's reminder. One that is not closed is somebody's text."""
+"""A harness's reminder. An unclosed tag is ordinary text."""
 GUTTER = lazy_re(r"^ *(\d+)(→|\t)", re.MULTILINE)
-"""A line number that a tool put before a line, and the sign behind the number."""
+"""A line number that a tool put before a line, and the separator after it."""
 TAB = "\t"
 
 
@@ -425,7 +426,7 @@ _CONFIRMS = lazy_re(
 
 
 def only_confirms(text: str) -> bool:
-    """Whether a tool's result says no more than that what was asked for is done."""
+    """Whether a tool's result says no more than that the call was done."""
     return len(text) <= _OPENING and _CONFIRMS.fullmatch(text.strip()) is not None
 
 
@@ -471,13 +472,13 @@ _ENTERED = lazy_re(
     r"(?P<text>(?:[^<]|<(?!/(?P=tag)>))*+)</(?P=tag)>\s*"
 )
 _ASKED_TAG = "<command-message>"
-"""Begins what a harness writes of a command that is a request of the user, and not one to itself."""
+"""Marks a command that is the user's request to the agent, not a command to the harness itself."""
 
 
 def as_entered(text: str) -> str:
-    """A user's text as they entered it: `/review 7`, and not the markup in which their harness logs it.
+    """A user's text as they entered it: `/review 7`, not the markup in which their harness logs it.
 
-    Empty where the harness wrote it all, of a command to itself.
+    Empty for a command to the harness itself, which the harness wrote entirely.
     """
     elements = {found["tag"]: found["text"].strip() for found in _ENTERED.finditer(text)}
     if not elements:

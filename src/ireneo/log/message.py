@@ -1,4 +1,4 @@
-"""Messages: parts, ids, authors, token counts, the text they are found by, repeated memory in them, and erasure.
+"""Messages: parts, ids, authors, token counts, search text, recalled memory in them, and erasure.
 
 A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
 """
@@ -23,26 +23,27 @@ from ireneo.language.topics import Speech, Words
 from ireneo.language.words import document_terms
 from ireneo.patterns import lazy_re
 
-# Logs hold hundreds of thousands of these structs and none refers back to itself, so that they are not tracked by the
-# garbage collector (`gc=False`).
+# Logs hold hundreds of thousands of these structs, none of which refers back to itself, so the garbage collector need
+# not track them (`gc=False`).
 
 MessageId = NewType("MessageId", str)
 """``m_`` and 26 characters; names a message and the whole path that leads to it."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
-"""Who put a message there. ``spoken``: the one whose role it has, such as the user. ``injected``: the harness, which is
-the program around the agent; such a message opens no turn. ``summary``: a tool that compacted the conversation; such a
-message is no evidence."""
+"""Who put a message there. ``spoken``: the speaker that its role names, such as the user. ``injected``: the harness,
+which is the program around the agent; such a message opens no turn. ``summary``: a tool that compacted the
+conversation; such a message is no evidence."""
 
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")
-"""What our blocks begin with: a model sees that they are reconstructed, and we that a list was cut before."""
+"""The tags with which our blocks begin: they tell a model that the text is reconstructed, and us that a list was cut
+before."""
 PINS_TAG = "[PINNED]"
-"""What a list of standing pins begins with."""
+"""The tag with which a list of active pins begins."""
 PAD_TAG = "[SCRATCHPAD]"
 BRIEF_TAG = "[BRIEF]"
-"""What scratchpads and briefs begin with."""
+"""The tags with which scratchpads and briefs begin."""
 
 
 class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="text"):
@@ -50,7 +51,7 @@ class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag=
 
     text: str
     author: str | None = None
-    """Who says the text, where there are more voices than roles: a character of a story, a member of a group."""
+    """Who says the text, where there are more speakers than roles: a character of a story, a member of a group."""
     present: tuple[str, ...] | None = None
     """Who heard the text, besides the author; None: everyone."""
 
@@ -97,7 +98,7 @@ class Opaque(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, ta
 
 
 class Result(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="result"):
-    """What came back from a call; `failed` is None where neither a flag nor the text tells."""
+    """What a call returned; `failed` is None if neither a flag nor the text shows it."""
 
     call_id: str
     parts: tuple[Text | Media | Opaque, ...]
@@ -226,7 +227,7 @@ def names_of(character: str) -> tuple[str, ...]:
 
 
 def own_name(character: str) -> str:
-    """The first name of a character; empty for nobody."""
+    """The first name of a character; empty if there is none."""
     return next(iter(names_of(character)), "")
 
 
@@ -253,11 +254,11 @@ def was_there(character: str, present: Sequence[str], author: str | None) -> boo
 
 
 def heard_by(draft: Draft, character: str) -> bool:
-    """Whether `character` heard everything in `draft`; everyone does, unless it says who was present."""
+    """Whether `character` heard everything in `draft`; everybody did if it doesn't say who was present."""
     listeners, speaker = draft.present, draft.author
     if listeners is None:
         return True
-    # What is not said of one text holds for the whole message.
+    # Whoever is named as present for the message heard all texts that don't name their own listeners.
     return all(
         was_there(character, listeners if part.present is None else part.present, part.author or speaker)
         for part in draft.parts
@@ -274,7 +275,7 @@ def voices_in(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def as_read(text: Text) -> str:
-    """A text as it is read: behind the name of its author, if any."""
+    """A text as a model reads it: after the name of its author, if it has one."""
     return f"{text.author}: {text.text}" if text.author else text.text
 
 
@@ -288,7 +289,7 @@ def texts(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def with_names_in_text(draft: Draft) -> Draft:
-    """`draft` with its authors in the words, for formats that know only roles, and then without its native payload."""
+    """Return `draft` with its authors' names in the text, for formats without names; its native payload is dropped."""
     if draft.author is None and draft.present is None:
         return draft
     parts = tuple(Text(text=as_read(part)) if isinstance(part, Text) else part for part in draft.parts)
@@ -298,7 +299,7 @@ def with_names_in_text(draft: Draft) -> Draft:
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 SHORT = 9
-"""Shown characters of an id: the prefix and 7 more (35 bits: with 25,000 blocks, one collision in 100)."""
+"""How many characters of an id are shown: the prefix and 7 more (35 bits: one collision in 100 with 25,000 blocks)."""
 
 
 def digest(prefix: str, *pieces: bytes) -> str:
@@ -373,8 +374,8 @@ def short(name: str) -> str:
     return name[:SHORT]
 
 
-# Briefs and scratchpads stand between two tags, in whatever role and format they come back. They are no evidence: what
-# was recalled would otherwise be learned again, each time with more weight.
+# Briefs and scratchpads are enclosed in tags, in whatever role and format they come back. They are no evidence:
+# otherwise recalled memory would be learned again, each time with more weight.
 
 BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it here."
 PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
@@ -382,7 +383,7 @@ PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
 CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
 """The last line of a brief, and of a scratchpad."""
 EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
-"""Between these stand lessons in a file that agents read; who reads them there recalls them."""
+"""Lessons in a file that agents read are enclosed in these lines; whoever reads them there recalls them."""
 _EXPORTED = lazy_re(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
 _HEADINGS = {BRIEF_TAG: BRIEF_HEADING, PAD_TAG: PAD_HEADING}
 _TAGS = (*BLOCK_TAGS, PINS_TAG, *CLOSING, *CLOSING.values())
@@ -419,12 +420,12 @@ def as_said(messages: Iterable[Message]) -> list[Message]:
 
 
 def fenced(tag: str, lines: Sequence[str]) -> str:
-    """`lines` as the block that `tag` names; no line can end it or begin another block."""
+    """Render `lines` as the block named by `tag`; no line can end it or begin another block."""
     return "\n".join([_HEADINGS[tag], *(harmless(line) for line in lines), CLOSING[tag]])
 
 
 def harmless(text: str) -> str:
-    """`text` with the square brackets of our tags made round."""
+    """Replace the square brackets of our tags in `text` by round ones."""
     for tag in _TAGS:
         if tag in text:
             text = text.replace(tag, f"({tag[1:-1]})")
@@ -458,7 +459,7 @@ def _without(text: str, tag: str, closing: str) -> str:
         elif text.startswith(_HEADINGS[tag], begin):
             end = _end_of_lines(text, begin)
         else:
-            # A word in brackets that somebody wrote: without its end it is no block of ours.
+            # A tag without its closing line is just a word in brackets that somebody wrote.
             end = begin + len(tag)
             out.append(text[place:end])
             place = end
@@ -469,7 +470,7 @@ def _without(text: str, tag: str, closing: str) -> str:
 
 
 def _end_of_lines(text: str, begin: int) -> int:
-    """Where a truncated block ends: before the first line that is not like its lines."""
+    """Find where a truncated block ends: before the first line that doesn't look like a line of such a block."""
     place = begin
     while place < len(text):
         end = text.find("\n", place) + 1 or len(text)
@@ -577,25 +578,25 @@ RESULT_HEAD_CHARS = 2_000
 RESULT_TAIL_CHARS = 1_000
 """How many characters are indexed from the beginning and the end of a result, where tools say what they did."""
 
-# A name of one to three words, as they are written before what somebody says.
+# A speaker's label: a name of one to three words before what is said.
 _LABEL = lazy_re(rf"\**({CAPITAL}[\w'’-]{{1,24}}(?: {CAPITAL}[\w'’-]{{0,24}}){{0,2}})\**: \S")
 
 
 def text_of_message(draft: Draft) -> str:
     """The text by which a message is found: its texts, the strings in its calls, and its results.
 
-    Left out are thinking, media, and texts that nobody said: of a harness, another tool's compaction, or memory itself.
+    Leaves out thinking, media, and texts that nobody said: a harness's, another tool's compaction, recalled memory.
     """
     return "\n".join(piece for piece in _pieces(draft) if piece)
 
 
 def terms_of_message(draft: Draft) -> list[str]:
-    """The terms by which a message is found, with one for its author; none where there is nothing to search."""
+    """The terms by which a message is found, including one for its author; empty if it has no text to search."""
     return document_terms(text_of_message(draft), author_of_message(draft))
 
 
 def terms_of_stored(message: Message) -> list[str]:
-    """The terms that a message of the log is found by; none where it was erased."""
+    """The terms by which a stored message is found; empty if it was erased."""
     return [] if message.erased else terms_of_message(message.draft)
 
 

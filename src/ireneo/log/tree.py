@@ -65,8 +65,8 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     whom: str = ""
     """For a thread: whose it is, and whom else it concerns."""
     known_to: tuple[str, ...] = ()
-    """For a thread or canon: the characters who know of it. If none is given, the characters whom it concerns; if it
-    concerns nobody, all."""
+    """For a thread or canon: the characters who know of it. Empty for those whom it concerns, or for everybody if it
+    concerns nobody."""
     number: int = 0
     """Tells annotations with equal words apart: of several wordings the one with the highest number counts, and of
     a pin or thread that was noted again the one that was not released.
@@ -76,7 +76,7 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     seen_by: str = ""
     """For a wording of a summary: the character whose memory it is; empty for nobody's."""
     answers: tuple[AnnotationId, ...] = ()
-    """For a wording of a summary: the disputes that it answers; a later dispute overrides it."""
+    """For a wording of a summary: the disputes that it answers; a later dispute makes it void."""
 
 
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:

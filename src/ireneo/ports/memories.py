@@ -52,7 +52,7 @@ class FoundMemory(Struct, frozen=True, kw_only=True):
 
 
 class FoundSession(Struct, frozen=True, kw_only=True):
-    """A session, found by the key in the numbers of its documents."""
+    """A session, found by its key, which is part of the numbers of its documents."""
 
     session: str
     project: str

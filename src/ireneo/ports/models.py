@@ -49,7 +49,8 @@ class Embedder(Protocol):
 
 
 Task = Literal["notes", "story", "reflect", "facts", "lessons", "act"]
-"""What a model is asked for; each task may use a model of its own, since a small literal one suits memory."""
+"""What a model is asked for; each task may use a model of its own, since a small one that keeps to the text suits
+memory."""
 
 R = TypeVar("R", bound=Struct)
 
@@ -159,11 +160,11 @@ class LogSource(Protocol):
         """Iterate over its lines."""
 
     def label_of(self, session: str) -> Mapping[str, object] | None:
-        """What else is said of one of its sessions, as in an index beside it: verdicts, rewards, learnings."""
+        """The label of one of its sessions, as from an index beside the file: verdict, reward, what was learned."""
 
     @property
     def is_labelled(self) -> bool:
-        """Whether there may be such labels, which only who shares its disk can read."""
+        """Whether there may be such labels, which only a process on the same disk can read."""
 
     def close(self) -> None:
         """Close it."""

@@ -13,9 +13,9 @@ NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_toke
 """Notes on an agent's work: by a model, the repair of unsupported notes, and by the agent itself."""
 STORY = PromptText(task="story", version=5, max_tokens=2_800)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
-"""For the deeper summaries of a story. It shares the leaf's version, since one summarizer writes both."""
+"""For the deeper summaries of a story; the version is the leaf's, since one summarizer writes both."""
 STORY_OVERVIEW = PromptText(task="story", text="overview", version=1, max_tokens=800)
-"""For one text of a whole story; its reply may cost more by what the text is asked to have."""
+"""For one text about a whole story; the limit on its reply follows from the length asked for."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
 FACTS = PromptText(task="facts", version=3, max_tokens=6_000)
 """Facts that people state about themselves."""
@@ -29,5 +29,5 @@ LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2
 FAMILIES: MappingProxyType[SummaryLevel, str] = MappingProxyType(
     {"turn": "notes-1", "goal": "notes-1", "story": "story-1"}
 )
-"""The summarizer's name for the texts of each level. It stays that of the first prompt, so that texts by earlier
-prompts are kept and not paid for again."""
+"""The summarizer's name for the texts of each level; it never changes, so that summaries by earlier prompts are kept
+and not paid for again."""

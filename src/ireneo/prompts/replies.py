@@ -18,14 +18,14 @@ _CUT = "\n---\n"
 
 
 class PromptText(Struct, frozen=True, kw_only=True, dict=True):
-    """One version of a task's prompt: ``<task>/<name>.md``, its halves parted by a line of three dashes."""
+    """One version of a task's prompt: ``<task>/<name>.md``, its two halves separated by a line of three dashes."""
 
     task: Task
     version: int
     max_tokens: int
-    """What the reply may cost."""
+    """The limit of the reply."""
     text: str = ""
-    """Which of a task's texts it is, where there are several; empty for the task's own."""
+    """The name of the text where a task has several; empty for the task's own."""
 
     @property
     def name(self) -> str:
@@ -34,13 +34,13 @@ class PromptText(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def halves(self) -> tuple[Template, Template]:
-        """What the model is told, and what it is asked."""
+        """The system prompt and the user prompt, as templates."""
         text = files("ireneo.prompts").joinpath(self.task, f"{self.name}.md").read_text("utf-8")
         system, _, user = text.partition(_CUT)
         return Template(system.strip()), Template(user.strip())
 
     def render(self, **fields: str) -> Prompt:
-        """Fill the places; a text that is filled in is never read for places itself. Raises KeyError for a lack."""
+        """Fill in the fields, whose text is not searched for placeholders. Raises KeyError for a missing field."""
         system, user = self.halves
         return Prompt(
             task=self.task,
@@ -98,7 +98,7 @@ SEVERAL_STORIES = "a list `texts` with an object for each text that is asked for
 
 
 def story_parts(*, deep: bool) -> str:
-    """What a prompt says where it asks for the texts of several parts of a stretch, `deep` ones over some together."""
+    """The instruction to write several texts for adjacent parts, with `deep` over several parts together."""
     over = (
         "Where a text over several parts is asked for as well, it will stand for them when they are long past: keep "
         "the turning points of all of them, as densely as a chronicle: one sentence of some twenty words for each "
@@ -117,7 +117,7 @@ class NotesReply(Struct, frozen=True, kw_only=True):
     """The notes on a stretch of an agent's work, a line each."""
 
     notes: Annotated[list[Annotated[str, Meta(max_length=1_200)]], Meta(max_length=400)]
-    """Each: kind, worth, the numbers of the messages that it rests on in brackets, and one statement."""
+    """Each note is a kind, a worth, the numbers of its messages in brackets, and one statement."""
 
 
 Name = Annotated[str, Meta(max_length=120)]
@@ -127,13 +127,13 @@ class ThreadSaid(Struct, frozen=True, kw_only=True):
     """A thread that a model found: a promise, a debt, a quest and the rest, which has not come to its end yet."""
 
     kind: Annotated[str, Meta(max_length=40, extra_json_schema={"enum": sorted({*get_args(ThreadKind)} - {"open"})})]
-    """Any other kind is a fault of this thread alone, and not of the whole reply."""
+    """Another kind is a fault of this thread alone, not of the whole reply."""
     text: Annotated[str, Meta(max_length=400)]
     """One sentence that can be understood by itself."""
     who: Name = ""
     whom: Name = ""
     worth: float = 5.0
-    """How much hangs on it, 1 to 10."""
+    """How much depends on it, 1 to 10."""
 
 
 class StoryReply(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ class StoryReply(Struct, frozen=True, kw_only=True):
     """People, places and things that matter, as the story spells them."""
     opened: Annotated[list[ThreadSaid], Meta(max_length=16)] = []
     resolved: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=40)] = []
-    """The short ids of the threads that came to their end here, each with what ended it."""
+    """The short ids of the threads that ended here, each with what ended it."""
 
 
 class OverviewReply(Struct, frozen=True, kw_only=True):
@@ -177,25 +177,25 @@ class FactSaid(Struct, frozen=True, kw_only=True):
     """One fact that somebody said."""
 
     message: int
-    """The number of the message that says it."""
+    """The number of the message that states it."""
     quote: Annotated[str, Meta(max_length=400)]
-    """The words of it that do."""
+    """The words of the message that state it."""
     text: Annotated[str, Meta(max_length=600)]
     """One sentence that can be understood alone."""
     kind: Literal["fact", "plan", "event", "howto", "failure"] = "fact"
     subject: Word = ""
     attribute: Word = ""
     value: Annotated[str, Meta(max_length=300)] = ""
-    """Of a fact or a plan: whom it is about, which of their properties it tells, and what that is."""
+    """For a fact or a plan: whom it is about, which of their attributes, and its value."""
     several: bool = False
-    """The property has several values side by side, and this is one of them."""
+    """Whether the attribute has several values at the same time, of which this is one."""
     since: Word = ""
     until: Word = ""
-    """Days, months or years; what is none is passed over."""
+    """A day, month or year; anything else is ignored."""
     over: bool = False
-    """It has ended."""
+    """Whether it has ended."""
     replaces: Annotated[list[Word], Meta(max_length=12)] = []
-    """The numbers of the known facts that are no longer so because of it."""
+    """The numbers of the known facts that are no longer true because of it."""
 
 
 class FactsReply(Struct, frozen=True, kw_only=True):
@@ -213,10 +213,10 @@ class ConclusionSaid(Struct, frozen=True, kw_only=True):
     kind: Literal["semantic", "procedural"] = "semantic"
     subject: Word = ""
     attribute: Word = ""
-    """Of a fact: what it is about, and which of its properties it tells."""
+    """For a fact: whom or what it is about, and which attribute."""
     task_type: Word = ""
     name: Word = ""
-    """Of a procedure: for which sort of task it is, and what it is called."""
+    """For a procedure: the type of task, and its name."""
 
 
 class ReflectReply(Struct, frozen=True, kw_only=True):
@@ -234,17 +234,17 @@ class LessonSaid(Struct, frozen=True, kw_only=True):
 
     kind: LessonKind
     lesson: Annotated[str, Meta(max_length=600)]
-    """One line that can be acted on alone."""
+    """One line that can be acted on without further context."""
     why: Annotated[str, Meta(max_length=600)] = ""
-    """The sentence of the user or the agent that gives the reason, word for word."""
+    """The sentence of the user or agent that gives the reason, verbatim."""
     messages: Annotated[list[int], Meta(max_length=24)] = []
-    """The numbers of the messages that show it."""
+    """The numbers of the messages that are evidence for it."""
     trap: Short = ""
-    """The command or the path by which one steps into it."""
+    """The command or path that fails."""
     way_out: Short = ""
     """What to do instead, in words."""
     way: Short = ""
-    """The command, flag or path that is the way out."""
+    """The command, flag or path that works instead."""
     not_when: Short = ""
     """When it does not apply."""
     worth: Annotated[int, Meta(ge=1, le=5)] = 3
@@ -263,11 +263,11 @@ class LessonsReply(Struct, frozen=True, kw_only=True):
 
     lessons: Annotated[list[LessonSaid], Meta(max_length=12)] = []
     confirmed: Annotated[list[Again], Meta(max_length=40)] = []
-    """Known lessons that this run shows to be right again."""
+    """Known lessons that this run confirms."""
     contradicted: Annotated[list[Again], Meta(max_length=40)] = []
-    """Known lessons that it shows to be wrong."""
+    """Known lessons that this run contradicts."""
     worthless: Annotated[list[Annotated[str, Meta(max_length=4)]], Meta(max_length=40)] = []
-    """The letters of what rules drew from the run and what is wrong or says nothing."""
+    """The letters of lessons drawn by rules that are wrong or say nothing."""
 
 
 class SameSaid(Struct, frozen=True, kw_only=True):
@@ -276,7 +276,7 @@ class SameSaid(Struct, frozen=True, kw_only=True):
     lessons: Annotated[list[int], Meta(max_length=40)]
     """Their numbers."""
     words: Annotated[str, Meta(max_length=600)] = ""
-    """The line that says it best; empty where the first does."""
+    """The best wording; empty where the first lesson has it."""
 
 
 class OutdatedSaid(Struct, frozen=True, kw_only=True):
@@ -284,7 +284,7 @@ class OutdatedSaid(Struct, frozen=True, kw_only=True):
 
     lesson: int
     by: int
-    """The later one that says otherwise."""
+    """The later lesson that contradicts it."""
 
 
 class MergeReply(Struct, frozen=True, kw_only=True):

@@ -31,15 +31,15 @@ class EmbeddingServer(Struct, frozen=True, kw_only=True):
 
     brand: str
     model: str
-    """Its name on the server."""
+    """The model's name on the server."""
     base_url: str | None
-    """None: OpenAI's own."""
+    """The server's address; None for OpenAI's own."""
     api_key: str | None
-    """None: the one that OpenAI's library finds, and none for any other address."""
+    """The key; with None the one that OpenAI's library finds, and none for any other address."""
     dimensions: int | None
-    """None: the model's own."""
+    """The length of the vectors; None for the model's own."""
     timeout_seconds: float
-    """For one request, including all attempts and pauses."""
+    """The limit for one request, including all attempts and pauses."""
     attempts: int
 
     @property
@@ -163,12 +163,12 @@ def open_embedder(
     - ``"local"``: all-MiniLM-L6-v2 on this machine, through the extra `local`; no network is used.
     - ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, and with `base_url` any server that speaks
       like OpenAI's, through the extra `llm`. The key that is set for OpenAI itself is never sent elsewhere.
-      `dimensions` asks for shorter vectors, from models that can. `timeout_seconds` holds for one request, all its
-      `attempts` included.
+      `dimensions` asks for shorter vectors, from models that can. `timeout_seconds` limits one request, including all
+      its `attempts`.
     - ``"fastembed:BAAI/bge-small-en-v1.5"``, ``"sentence-transformers:all-mpnet-base-v2"`` where those packages are
       installed, and any other that a package brings under the entry points ``ireneo.embedders``.
 
-    Nothing is loaded or sent before the first text. Raises BadInput for a name that says no embedder, MissingExtra.
+    Nothing is loaded or sent before the first text. Raises BadInput for a name of no known embedder, MissingExtra.
     """
     if name is None or name == "none":
         return None

@@ -58,7 +58,7 @@ async def _send(server: EmbeddingServer, texts: Sequence[str], http: httpx2.Asyn
     answer = await asker.embeddings.with_raw_response.create(
         input=list(texts),
         model=server.model,
-        # Written out as numbers, which every server does; OpenAI's library would ask for a form of OpenAI's own.
+        # As plain numbers, which every server supports; OpenAI's library would ask for base64.
         encoding_format="float",
         dimensions=server.dimensions if server.dimensions is not None else openai.omit,
     )

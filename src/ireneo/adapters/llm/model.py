@@ -30,9 +30,9 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     model: str
     """What the server calls it, such as ``llama3:8b``."""
     base_url: str | None
-    """None: the provider's own."""
+    """The server's address; None for the provider's own."""
     api_key: str | None
-    """None: the one that the provider's library finds."""
+    """The key; with None the one that the provider's library finds."""
 
 
 def address_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
@@ -57,10 +57,10 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     """The timeout and the retries of an ask."""
 
     timeout_seconds: float
-    """For one ask, including all attempts and pauses."""
+    """The limit for one ask, including all attempts and pauses."""
     attempts: int
     pause_seconds: float
-    """Before the second attempt; doubled before each further one."""
+    """The pause before the second attempt; doubled before each further one."""
 
 
 class RequestCost(Struct, kw_only=True):
@@ -72,7 +72,7 @@ class RequestCost(Struct, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Input and output together."""
+        """Input and output tokens together."""
         return self.tokens_in + self.tokens_out
 
 
@@ -91,11 +91,11 @@ def open_model(
     """The model called `name`: ``openai:gpt-5-mini``, ``anthropic:claude-haiku-4-5``, ``google:…``, ``ollama:llama3``.
 
     With `base_url`, a server that speaks like that provider; the key that is set for the provider itself is not sent
-    there. Without `api_key`, the key is the one that the provider's library finds. Nothing is loaded or sent before
-    the first ask, and there is nothing to close. `timeout_seconds` holds for one ask, all its `attempts` included,
-    with `pause_seconds` before the second one and twice as much before each further one.
+    there. Without `api_key`, the key is the one that the provider's library finds. Nothing is loaded or sent before the
+    first ask, and there is nothing to close. `timeout_seconds` limits one ask, including all its `attempts`, with
+    `pause_seconds` before the second one and twice as much before each further one.
 
-    Raises BadInput for a name that says no model, MissingExtra without the extra `llm`.
+    Raises BadInput for a name of no known model, MissingExtra without the extra `llm`.
     """
     if timeout_seconds <= 0 or attempts < 1 or pause_seconds < 0:
         raise BadInput(

@@ -40,7 +40,7 @@ def client(timeout_seconds: float) -> httpx2.AsyncClient:
     Setting one up takes some 30 ms and a handshake, against seconds that a model takes; in return no connection
     outlives its event loop, and nobody has to remember to close one.
     """
-    # The limit on the whole ask comes first; these are for what slips through it.
+    # The limit on the whole ask ends most requests first; these catch what it misses.
     limits = httpx2.Timeout(timeout_seconds + 1, connect=timeout_seconds)
     return httpx2.AsyncClient(timeout=limits, follow_redirects=True, event_hooks={"response": [_capped]})
 
@@ -73,7 +73,7 @@ FAULTS = (
     theirs.UserError,
     httpx2.HTTPError,
     BadReply,
-    # An answer that is JSON, but nothing that the provider would send, trips the code that takes it apart.
+    # JSON that isn't what the provider sends breaks the parsing code of its library.
     ValueError,
     TypeError,
     AttributeError,
@@ -81,21 +81,21 @@ FAULTS = (
     AssertionError,
     RecursionError,
 )
-"""What a request raises."""
+"""The errors that a request may raise."""
 
 _TOO_MANY, _TIMED_OUT, _SERVER_FAULT = 429, 408, 500
 _TURNED_AWAY = (401, 403)
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """What a request that failed means."""
+    """What a failed request means for the caller."""
 
     kind: type[IreneoError]
     message: str
     again: bool = False
-    """Whether the same request may go through later."""
+    """Whether the same request may succeed later."""
     wait_seconds: float = 0.0
-    """What the provider asked for."""
+    """How long the provider asked to wait."""
 
     def error(self, cost: RequestCost) -> IreneoError:
         """The error to raise for the failed request."""
@@ -105,7 +105,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failure:
-    """What `error` means, for the model `name`; none of `keys` is ever shown."""
+    """Classify the error of a request to the model `name`; the message never contains one of `keys`."""
     ours = _ours(error)
     if ours is not None:
         return Failure(kind=BadReply, message=f"The answer of {name} {ours}.")
@@ -122,10 +122,10 @@ def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failur
 
 
 def _ours(error: BaseException) -> BadReply | None:
-    """Our own error, where the libraries wrapped it."""
+    """Return our own error if the libraries wrapped one."""
     at: BaseException | None = error
     while at is not None and not isinstance(at, BadReply):
-        # Not the context: that may be an earlier answer, which the caller is just dealing with.
+        # Not `__context__`: it may be an earlier error that the caller is already handling.
         at = at.__cause__
     return at
 
@@ -157,7 +157,7 @@ def refused(name: str, status: int, said: str, *, is_missing: bool) -> str:
 
 
 def _words(body: object) -> str:
-    """The provider's message in the body of an error, wherever it stands."""
+    """Return the provider's message from the body of an error, wherever it is."""
     for key in ("error", "message"):
         if isinstance(body, dict) and key in body:
             body = body[key]
@@ -165,7 +165,7 @@ def _words(body: object) -> str:
 
 
 _NO_KEY = "no-key"
-"""The key for a server at an address of one's own that needs none: the libraries insist on a key."""
+"""The key for a server that needs none: the libraries insist on a key."""
 
 
 def build(address: ModelAddress, client: AsyncClient) -> Model:
@@ -182,7 +182,7 @@ def build(address: ModelAddress, client: AsyncClient) -> Model:
 
 
 def load(provider: Provider) -> None:
-    """Load what the provider needs, so that no request has to wait for it. Raises ImportError."""
+    """Import the provider's library, so that no request has to wait for it."""
     for module in _MODULES[provider]:
         import_module(module)
 
@@ -197,13 +197,13 @@ def _openai(address: ModelAddress, client: AsyncClient) -> Model:
         try:
             return OpenAIChatModel(address.model, provider=OpenAIProvider(api_key=address.api_key, http_client=client))
         except OpenAIError as missing:
-            # A key that is set, and empty, is looked at by OpenAI's own library.
+            # OpenAI's own library checks a key that is set but empty.
             raise UserError(str(missing)) from missing
-    # This one never sends the key that is meant for OpenAI to somebody else's server.
+    # This provider never sends OpenAI's key to another server.
     provider = OpenAICompatibleProvider(
         "openai-compatible", base_url=address.base_url, api_key=_key(address), http_client=client
     )
-    # OpenAI renamed the limit on tokens: its models that reason refuse the old name, small servers ignore the new one.
+    # OpenAI renamed the token limit: its reasoning models refuse the old name, and small servers ignore the new one.
     reasons = OpenAIChatModel(address.model, provider=provider).profile.get("supports_thinking", False)
     return OpenAIChatModel(address.model, provider=provider, profile=_limit_is_renamed(reasons))
 
@@ -216,13 +216,13 @@ def _ollama(address: ModelAddress, client: AsyncClient) -> Model:
     try:
         provider = OllamaProvider(base_url=address.base_url, api_key=key, http_client=client)
     except UserError:
-        # No address was handed in, and none is set.
+        # No address was given, and none is configured.
         provider = OllamaProvider(base_url=OLLAMA, api_key=key, http_client=client)
     return OpenAIChatModel(address.model, provider=provider, profile=_limit_is_renamed(False))
 
 
 def _key(address: ModelAddress) -> str | None:
-    """The key to send; for an address of one's own never the provider's key that the library finds."""
+    """Return the key to send; another server never gets the provider's key that the library finds."""
     return address.api_key if address.base_url is None else address.api_key or _NO_KEY
 
 
@@ -269,18 +269,18 @@ _MODULES: dict[Provider, tuple[str, ...]] = {
 R = TypeVar("R", bound=msgspec.Struct)
 
 _LONGEST_TOKEN = 8
-"""Characters; over a whole answer no tokenizer gets by with fewer tokens."""
+"""In characters: no tokenizer averages more than this per token over a whole answer."""
 _SLACK = 2_000
 
 
 async def check(address: ModelAddress) -> None:
-    """Set the model up and let go of it. Raises BadInput where it needs a key and has none."""
+    """Build the model only to check its configuration. Raises BadInput where it needs a key and has none."""
     async with client(1.0) as http:
         build(address, http)
 
 
 async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy: RetryPolicy, cost: RequestCost) -> R:
-    """Ask until there is an answer, or asking again can't help; `cost` is kept up to date whatever happens."""
+    """Ask until there is an answer or asking again can't help; `cost` is kept up to date in either case."""
     until = asyncio.get_running_loop().time() + policy.timeout_seconds
     async with client(policy.timeout_seconds) as http:
         model = build(address, http)
@@ -296,11 +296,11 @@ async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy:
                 return _read(response, prompt, reply, address.name, cost)
             if not failure.again or cost.calls >= policy.attempts:
                 raise failure.error(cost) from None
-            # Twice as long each time, and never for all at the same moment.
+            # Doubled each time, and random, so that callers don't all retry at the same moment.
             pause = policy.pause_seconds * 2.0 ** (cost.calls - 1) * random.uniform(0.5, 1.0)
             wait = max(failure.wait_seconds, pause)
             if asyncio.get_running_loop().time() + wait >= until:
-                # Sitting out the rest of the time would end in the same.
+                # Waiting for the rest of the time would end in the same way.
                 late = f"; it can be asked again in {wait:.0f} s, and there is less time than that."
                 raise msgspec.structs.replace(failure, message=failure.message.rstrip(".") + late).error(cost) from None
             await asyncio.sleep(wait)
@@ -311,11 +311,11 @@ async def _send(model: Model, prompt: Prompt, reply: type[R], policy: RetryPolic
     settings = ModelSettings(
         max_tokens=prompt.max_tokens,
         timeout=policy.timeout_seconds + 1,
-        # Thinking is paid out of the same tokens as the answer, and would leave none for it.
+        # Thinking counts against the same token limit, and could leave none for the answer.
         thinking=False,
     )
     if model.system != "google":
-        # The attempts are counted here, so the library makes none of its own. Google's makes none unasked.
+        # The attempts are counted here, so the library must make none of its own. Google's makes none by default.
         settings["max_retries"] = 0
     return await direct.model_request(model, [asked], model_settings=settings)
 
@@ -339,7 +339,7 @@ def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, co
 
 
 def _keys(address: ModelAddress, model: Model) -> tuple[str, ...]:
-    """The keys that no message may hold: the one that was handed in, and the one that the library found."""
+    """The keys that no message may contain: the one that was given, and the one that the library found."""
     found = getattr(getattr(model, "client", None), "api_key", None)
     return tuple({key for key in (address.api_key, found) if isinstance(key, str) and key})
 
@@ -464,9 +464,9 @@ def _as(value: dict[str, object], reply: type[R]) -> R | str:
 
 
 def _within_limits(value: object, shape: object) -> object:
-    """`value` without what is too much in its optional lists, such as a 33rd name: the rest of an answer is worth more.
+    """Drop items beyond the limits of optional lists, such as a 33rd name, and keep the rest of the answer.
 
-    They keep their first items, those without an overlong text; what the shape demands stays as it is.
+    The first items are kept, except those with a text that is too long; required fields are not changed.
     """
     if not isinstance(shape, dict):
         return value

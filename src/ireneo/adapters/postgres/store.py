@@ -1,4 +1,4 @@
-"""The store in a PostgreSQL database, for processes on many machines, and the ports that it has in its own way."""
+"""The store in a PostgreSQL database, for processes on many machines, and the ports that it implements itself."""
 
 from __future__ import annotations
 

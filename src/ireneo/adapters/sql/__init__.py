@@ -1,1 +1,1 @@
-"""What every store in a database shares: the ports over queries by name, and values as rows. A driver is none of it."""
+"""What every store in a database shares, whatever the driver: the ports over named queries, and values as rows."""

@@ -388,7 +388,7 @@ class SqlLog(Port, LogPort):
         if not (before and now and _is_settled(database, key.space, session, before, now)):
             settle_undone(database, key.space, session)
             if row is not None or branch != MAIN:
-                # What was told on messages that are undone now, or no longer, is compiled anew.
+                # Traps may rest on messages that are undone now, or no longer, so they are compiled again.
                 database.send("delete_traps", space=key.space)
 
     @reads

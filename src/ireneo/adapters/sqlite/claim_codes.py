@@ -1,6 +1,6 @@
-"""The names that claims had before they were codes, and the codes that took their place: for files of that time.
+"""Converts the names that claims had before they had codes, for databases of that time.
 
-All of it is as it was when it was written, whatever the codes and their words have become since.
+The tables here must stay as they were then, however the codes and their wording have changed since.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def _rename(database: Database, table: str, query: str, row: Bindings, category:
     record = _RECORD.decode(str(row["record"]))
     record["cue"] = msgspec.Raw(msgspec.json.encode(code))
     new = with_checksum(table, {**row, "cue": code, "record": write_json(record)})
-    # What was not as it was stored already is not made to look so.
+    # A row that didn't match its checksum before must not match it now.
     database.change(query, **{**new, "checksum": new["checksum"] if sound else kept, "was": was})
 
 
 def claim_code(cue: str, category: str) -> str:
-    """The code of a claim by the name that it had; a name that no rule made stays as it is."""
+    """Return the code for a claim's old name; a name that no rule made is returned unchanged."""
     if cue.startswith("told: "):
         return f"model: {cue.removeprefix('told: ')}"
     if " ⇒ " in cue:

@@ -1,4 +1,4 @@
-"""Opening a SQLite file: creating it, bringing it up to date, and indexing anew what an earlier version wrote."""
+"""Opens a SQLite file: creates it, migrates it, and indexes again what an earlier version wrote."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EARLIER = (
 )
 
 Durability = Literal["full", "normal"]
-"""What a committed write survives: "full", a power failure; "normal", only the end of the process."""
+"""Which commits survive: with "full", a power failure; with "normal", only the end of the process."""
 
 
 STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
