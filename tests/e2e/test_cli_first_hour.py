@@ -98,12 +98,9 @@ def test_a_pin_that_was_released_may_be_released_again(folder: Path) -> None:
     assert "No pin called" in run("release", "7c1e", "Never slee", cwd=folder, ends=2).stderr
 
 
-def test_a_session_that_was_only_pinned_is_shown_by_every_command(tmp_path: Path) -> None:
-    async def pinned() -> None:
-        async with ireneo.open(tmp_path / "memory.db") as memory:
-            await (await memory.session("monday")).pin("Never push.")
-
-    asyncio.run(pinned())
+async def test_a_session_that_was_only_pinned_is_shown_by_every_command(tmp_path: Path) -> None:
+    async with ireneo.open(tmp_path / "memory.db") as memory:
+        await (await memory.session("monday")).pin("Never push.")
     assert "by hand, at the start  Never push." in run("pins", "monday", cwd=tmp_path).stdout
     for arguments in (("tree", "monday"), ("context", "monday", "-b", 1000)):
         assert "There is no message here yet." in run(*arguments, cwd=tmp_path).stdout

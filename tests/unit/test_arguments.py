@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound, StoreError
@@ -41,7 +40,6 @@ Asking = Callable[[Any, Any], Awaitable[object]]
         (lambda memory, session: memory.scratchpad("talk").write(plan="all"), "`plan` is 'all'; give a list"),
     ],
 )
-@waited
 async def test_what_is_of_a_wrong_type_is_refused_in_a_sentence(asking: Asking, sentence: str) -> None:
     async with ireneo.open(":memory:") as memory:
         with pytest.raises(BadInput) as refused:
@@ -93,7 +91,6 @@ def test_a_closed_memory_says_so_in_the_same_words_in_both_faces(tmp_path: Path)
     assert str(again.value) == str(refused.value) == "The memory is closed; open it again."
 
 
-@waited
 async def test_messages_appended_at_once_stand_in_the_order_of_the_calls() -> None:
     async with ireneo.open(":memory:") as memory:
         session = await memory.session("talk")
@@ -102,7 +99,6 @@ async def test_messages_appended_at_once_stand_in_the_order_of_the_calls() -> No
         assert [message.text for message in await session.messages()] == said
 
 
-@waited
 async def test_a_memory_is_not_emptied_by_an_update() -> None:
     async with ireneo.open(":memory:") as memory:
         known = (await memory.remember("The user likes tea.")).record
@@ -120,7 +116,6 @@ async def test_a_memory_is_not_emptied_by_an_update() -> None:
         ({"role": "user", "content": "Hello.", "timestamp": "yesterday"}, "its `timestamp` 'yesterday' is no time"),
     ],
 )
-@waited
 async def test_a_message_that_says_nothing_or_has_no_real_time_is_refused(message: object, sentence: str) -> None:
     async with ireneo.open(":memory:") as memory:
         session = await memory.session("talk")
@@ -132,7 +127,6 @@ async def test_a_message_that_says_nothing_or_has_no_real_time_is_refused(messag
         assert len(await session.messages()) == 1, "some models end their turn without a word"
 
 
-@waited
 async def test_a_session_that_is_not_there_is_told_rather_than_searched() -> None:
     async with ireneo.open(":memory:") as memory:
         with pytest.raises(SessionNotFound):

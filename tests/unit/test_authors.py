@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -125,22 +124,19 @@ def test_every_format_is_told_the_authors_in_the_words(to: str) -> None:
 
 
 @pytest.mark.parametrize("url", [":memory:", "story.db"])
-def test_a_store_keeps_authors_and_a_context_shows_them(url: str, tmp_path: Path) -> None:
-    async def work() -> None:
-        async with ireneo.open(url if url == ":memory:" else tmp_path / url) as memory:
-            session = await memory.session("gate")
-            await session.append(STORY)
-            assert [replace(message.draft, at=None) for message in await session.messages()] == STORY
-            made = await session.context(2_000)
-            assert [message["content"] for message in made.messages] == READ
-            assert [row.text for row in made.view] == READ
-            assert made.tokens == sum(row.tokens for row in made.view)
-            opened = await session.expand(made.view[2].id)
-            assert replace(opened.messages[0].draft, at=None) == STORY[2]
-            expand = session.tools()[0]
-            assert await expand(made.view[1].id) == f"[{made.view[1].id}] Vera: Who goes there?"
-
-    asyncio.run(work())
+async def test_a_store_keeps_authors_and_a_context_shows_them(url: str, tmp_path: Path) -> None:
+    async with ireneo.open(url if url == ":memory:" else tmp_path / url) as memory:
+        session = await memory.session("gate")
+        await session.append(STORY)
+        assert [replace(message.draft, at=None) for message in await session.messages()] == STORY
+        made = await session.context(2_000)
+        assert [message["content"] for message in made.messages] == READ
+        assert [row.text for row in made.view] == READ
+        assert made.tokens == sum(row.tokens for row in made.view)
+        opened = await session.expand(made.view[2].id)
+        assert replace(opened.messages[0].draft, at=None) == STORY[2]
+        expand = session.tools()[0]
+        assert await expand(made.view[1].id) == f"[{made.view[1].id}] Vera: Who goes there?"
 
 
 def test_a_context_that_is_cut_shows_who_speaks_in_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -199,17 +198,14 @@ def test_one_long_memory_leaves_room_for_others() -> None:
     assert any(line.text.endswith(" …") for line in brief.lines)
 
 
-def test_the_clock_is_asked_and_not_the_machine() -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        memory = memory_over(InMemoryStore(), clock=clock)
-        await harbour(memory)
-        clock.move(timedelta(days=3))
-        brief = await memory.brief(goal="Keep bookings")
-        (record,) = await memory.get([brief.lines[0].id])
-        assert record.last_used == clock.now()
-
-    asyncio.run(work())
+async def test_the_clock_is_asked_and_not_the_machine() -> None:
+    clock = ManualClock()
+    memory = memory_over(InMemoryStore(), clock=clock)
+    await harbour(memory)
+    clock.move(timedelta(days=3))
+    brief = await memory.brief(goal="Keep bookings")
+    (record,) = await memory.get([brief.lines[0].id])
+    assert record.last_used == clock.now()
 
 
 @every_store

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Memory
@@ -111,7 +110,6 @@ async def seen_of_each(memory: Memory) -> dict[str, int]:
     return {each.id: each.seen for each in await memory.lessons()}
 
 
-@waited
 async def test_a_file_that_keyed_claims_by_words_keys_them_by_codes(earlier: Path) -> None:
     async with ireneo.open(earlier, space=SPACE) as memory:
         seen = {each.cue: each.seen for each in await memory.lessons()}
@@ -132,7 +130,6 @@ async def test_a_file_that_keyed_claims_by_words_keys_them_by_codes(earlier: Pat
 NO_PYTEST = "pytest ⇒ <any> → use:bin/test"
 
 
-@waited
 async def test_what_was_known_by_older_rules_gives_way_to_what_the_runs_show_by_these(earlier: Path) -> None:
     async with ireneo.open(earlier, space=SPACE) as memory:
         await learn(memory, 5)
@@ -141,7 +138,6 @@ async def test_what_was_known_by_older_rules_gives_way_to_what_the_runs_show_by_
         assert not [cue for cue in after if "⇒" in cue and "<any>" not in cue]
 
 
-@waited
 async def test_a_lesson_is_worded_anew_and_nothing_that_was_observed_is_lost(
     earlier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

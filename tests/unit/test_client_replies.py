@@ -279,24 +279,21 @@ def test_a_reply_that_was_not_awaited_is_refused() -> None:
     reply.close()
 
 
-def test_the_result_of_an_agents_run_is_taken_and_goes_into_the_next() -> None:
-    async def run() -> None:
-        agent = Agent(TestModel(custom_output_text="Done."))
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("s")
-            for number in range(3):
-                history: list[ModelMessage] = (await session.context(10_000)).messages
-                result = await agent.run(f"Go {number}.", message_history=history)
-                await session.append(result)
-                assert (await session.context(10_000)).messages == result.all_messages()
-            whole = result.all_messages()
-            assert len(whole) == 6
-            assert all(isinstance(message, ModelRequest | ModelResponse) for message in whole)
-            assert (await session.append(whole, after="root")).new == 0
-            assert ireneo.compact(result, 10_000).messages == whole
-            assert ireneo.compact(whole, 10_000).messages == whole
-
-    asyncio.run(run())
+async def test_the_result_of_an_agents_run_is_taken_and_goes_into_the_next() -> None:
+    agent = Agent(TestModel(custom_output_text="Done."))
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("s")
+        for number in range(3):
+            history: list[ModelMessage] = (await session.context(10_000)).messages
+            result = await agent.run(f"Go {number}.", message_history=history)
+            await session.append(result)
+            assert (await session.context(10_000)).messages == result.all_messages()
+        whole = result.all_messages()
+        assert len(whole) == 6
+        assert all(isinstance(message, ModelRequest | ModelResponse) for message in whole)
+        assert (await session.append(whole, after="root")).new == 0
+        assert ireneo.compact(result, 10_000).messages == whole
+        assert ireneo.compact(whole, 10_000).messages == whole
 
 
 def test_a_prompt_that_was_filled_in_is_taken() -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.property.invariants.houses import every_store, housed
-from tests.unit.waiting import waited
 
 from ireneo.errors import BadInput
 from ireneo.types import Kind, MemoryDetails, Remembered
@@ -23,7 +22,6 @@ TOLD: dict[Kind, MemoryDetails] = {
 
 @pytest.mark.parametrize("kind", list(TOLD))
 @every_store
-@waited
 async def test_the_reason_of_a_dispute_is_told_with_who_gave_it(store: str, kind: Kind) -> None:
     async with housed(store) as house:
         memory = await house.memory()
@@ -43,7 +41,6 @@ async def test_the_reason_of_a_dispute_is_told_with_who_gave_it(store: str, kind
 
 
 @every_store
-@waited
 async def test_a_dispute_that_changes_nothing_is_shown_all_the_same(store: str) -> None:
     async with housed(store) as house:
         memory = await house.memory()
@@ -63,7 +60,6 @@ async def test_a_dispute_that_changes_nothing_is_shown_all_the_same(store: str) 
         assert "“I closed it”" in by_user.record.reason
 
 
-@waited
 async def test_what_somebody_says_against_a_failure_is_told_as_said_and_not_as_seen() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
@@ -79,7 +75,6 @@ async def test_what_somebody_says_against_a_failure_is_told_as_said_and_not_as_s
         assert bare.record.reason == "overturned: the user said on 1 January 2026 that it is not so."
 
 
-@waited
 async def test_a_reason_is_never_longer_than_a_line_holds() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
@@ -90,7 +85,6 @@ async def test_a_reason_is_never_longer_than_a_line_holds() -> None:
         assert done.record.evidence[-1].why.startswith("no no no")
 
 
-@waited
 async def test_what_a_dispute_cannot_use_is_refused() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
@@ -104,7 +98,6 @@ async def test_what_a_dispute_cannot_use_is_refused() -> None:
 
 
 @every_store
-@waited
 async def test_what_another_project_said_is_not_told_to_who_says_something_else(store: str) -> None:
     async with housed(store) as house:
         memory = await house.memory()

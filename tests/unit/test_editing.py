@@ -8,7 +8,6 @@ import pytest
 from tests.planted import KINDS, planted
 from tests.property.invariants.houses import every_store
 from tests.unit.test_scopes import opened, said
-from tests.unit.waiting import waited
 from tests.whole import whole
 
 import ireneo
@@ -40,7 +39,6 @@ async def texts(memory: ireneo.Memory, **asked: object) -> list[str]:
 
 
 @every_store
-@waited
 async def test_memories_are_listed_by_what_is_asked(store: str) -> None:
     async with opened(store) as (_, memory):
         ids = await filled(memory)
@@ -68,7 +66,6 @@ async def test_memories_are_listed_by_what_is_asked(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(store: str) -> None:
     async with opened(store) as (_, memory):
         day = timedelta(days=1)
@@ -90,7 +87,6 @@ async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(s
 
 
 @every_store
-@waited
 async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(store: str) -> None:
     async with opened(store) as (_, memory):
         told = (await memory.remember("Ana lives in Oslo.", at=MAY, labels=["family"], project="harbour")).record
@@ -118,7 +114,6 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(sto
 
 
 @every_store
-@waited
 async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: str) -> None:
     async with opened(store) as (_, memory):
         told = (await memory.remember("The gate squeaks.", labels=["old", "loud"], project="harbour")).record
@@ -155,7 +150,6 @@ async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: st
 
 
 @every_store
-@waited
 async def test_memories_that_say_the_same_become_one(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("monday")
@@ -190,7 +184,6 @@ async def test_memories_that_say_the_same_become_one(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_deleting_forgets_and_offers_the_source(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("monday")
@@ -219,7 +212,6 @@ async def test_deleting_forgets_and_offers_the_source(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_an_agent_changes_what_agents_remembered_and_nothing_else(store: str) -> None:
     async with opened(store) as (_, memory):
         user = (await memory.remember("Ana lives in Oslo.", at=MAY)).record
@@ -248,7 +240,6 @@ async def test_an_agent_changes_what_agents_remembered_and_nothing_else(store: s
             await memory.delete([told.id], origin="agent")
 
 
-@waited
 async def test_no_secret_comes_in_by_a_change() -> None:
     async with ireneo.open(":memory:") as memory:
         for number, kind in enumerate(sorted(KINDS)):

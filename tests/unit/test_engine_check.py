@@ -13,7 +13,6 @@ import pytest
 from msgspec.structs import replace
 from tests.property.invariants.promises import TOKENS
 from tests.unit.guarded import NOW, SAW, Made, drafts, shown_by, teach
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Memory
@@ -40,7 +39,6 @@ async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
 
 
 @every_store
-@waited
 async def test_a_known_trap_is_told(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         assert await memory.check(*CALL, project="cli") is None
@@ -58,7 +56,6 @@ async def test_a_known_trap_is_told(kind: str, tmp_path: Path) -> None:
 
 
 @every_store
-@waited
 async def test_a_session_is_read_as_it_stands(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         await teach(memory, shown_by(3))
@@ -75,7 +72,6 @@ async def test_a_session_is_read_as_it_stands(kind: str, tmp_path: Path) -> None
         assert await memory.check(*CALL, session="now", project="cli") is None
 
 
-@waited
 async def test_what_was_told_in_a_session_is_not_told_again(tmp_path: Path) -> None:
     async with memory_of("in memory", tmp_path) as memory:
         await teach(memory, shown_by(3))
@@ -85,7 +81,6 @@ async def test_what_was_told_in_a_session_is_not_told_again(tmp_path: Path) -> N
         assert await memory.check(*CALL, session="now", project="cli") is None
 
 
-@waited
 async def test_a_run_that_was_learned_from_is_no_past_run_of_itself(tmp_path: Path) -> None:
     async with memory_of("in memory", tmp_path) as memory:
         await teach(memory, [replace(SAW, session="now")])
@@ -99,7 +94,6 @@ def kept(path: Path) -> str:
     return "" if found is None else f"{found[0]} {found[1]}"
 
 
-@waited
 async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with memory_of("sqlite", tmp_path) as memory:
@@ -114,7 +108,6 @@ async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path)
     assert read_kept(tmp_path / "none.db", "default", VERSION) is None
 
 
-@waited
 async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with memory_of("sqlite", tmp_path) as memory:
@@ -127,7 +120,6 @@ async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) ->
     assert "connection refused" not in kept(path)
 
 
-@waited
 async def test_erased_words_leave_what_hooks_read_in_the_same_write(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with memory_of("sqlite", tmp_path) as memory:
@@ -140,7 +132,6 @@ async def test_erased_words_leave_what_hooks_read_in_the_same_write(tmp_path: Pa
     assert await asyncio.to_thread(partial(check_call, path, "default", *CALL, folder="/home/ann/work/cli")) is None
 
 
-@waited
 async def test_a_hook_answers_as_the_memory_does_and_keeps_what_it_had_to_compile(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with memory_of("sqlite", tmp_path) as memory:

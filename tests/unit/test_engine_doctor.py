@@ -469,42 +469,33 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
     on_store(work)
 
 
-def test_observations_without_a_run_are_taken_out(path: Path) -> None:
-    async def main() -> None:
-        store = await open_sqlite(path)
-        memory = memory_over(store)
-        await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")]))
-        database = apsw.Connection(str(path))
-        database.execute("DELETE FROM runs")
-        database.close()
-        assert [each.session for each in await memory.doctor() if each.kind == "fault"] == ["gone"]
-        await repaired(memory)
-        assert list(await store.read(lambda tx: tx.runs.claims(KEY.space))) == []
-        await store.close()
-
-    asyncio.run(main())
+async def test_observations_without_a_run_are_taken_out(path: Path) -> None:
+    store = await open_sqlite(path)
+    memory = memory_over(store)
+    await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")]))
+    database = apsw.Connection(str(path))
+    database.execute("DELETE FROM runs")
+    database.close()
+    assert [each.session for each in await memory.doctor() if each.kind == "fault"] == ["gone"]
+    await repaired(memory)
+    assert list(await store.read(lambda tx: tx.runs.claims(KEY.space))) == []
+    await store.close()
 
 
-def test_an_index_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
+async def test_an_index_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-
-    async def main() -> None:
-        store = await open_sqlite(path)
-        await told_story(store)
-        database = apsw.Connection(str(path))
-        database.execute("DELETE FROM documents WHERE position BETWEEN 2 AND 5")
-        database.execute("UPDATE spaces SET messages = messages + 1")
-        database.close()
-        memory = memory_over(store)
-        found = said(await memory.doctor())
-        assert [each.split(" ", 1)[1] for each in found if "in no index" in each] == [
-            f"messages of session {KEY.session!r} are in no index of words."
-        ]
-        assert any("were counted" in each for each in found)
-        healed = await repaired(memory)
-        assert [each.advice for each in healed if "in no index" in each.text] == [
-            "The index of the space was made anew."
-        ]
-        await store.close()
-
-    asyncio.run(main())
+    store = await open_sqlite(path)
+    await told_story(store)
+    database = apsw.Connection(str(path))
+    database.execute("DELETE FROM documents WHERE position BETWEEN 2 AND 5")
+    database.execute("UPDATE spaces SET messages = messages + 1")
+    database.close()
+    memory = memory_over(store)
+    found = said(await memory.doctor())
+    assert [each.split(" ", 1)[1] for each in found if "in no index" in each] == [
+        f"messages of session {KEY.session!r} are in no index of words."
+    ]
+    assert any("were counted" in each for each in found)
+    healed = await repaired(memory)
+    assert [each.advice for each in healed if "in no index" in each.text] == ["The index of the space was made anew."]
+    await store.close()

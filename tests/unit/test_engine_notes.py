@@ -237,39 +237,32 @@ def test_a_session_that_was_pinned_first_learns_its_format_from_its_first_messag
     live(store, tmp_path, work)
 
 
-def test_who_releases_a_rule_lets_go_of_that_one_alone() -> None:
+async def test_who_releases_a_rule_lets_go_of_that_one_alone() -> None:
     """However much others read like it."""
     rules = [f"Never deploy to server {name} on Friday." for name in ("alpha", "beta", "gamma")]
-
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            for rule in rules:
-                await session.append([rule, {"role": "assistant", "content": "Understood."}])
-            found = await session.pins()
-            assert [pin.text for pin in found] == rules
-            await session.release(found[0].id)
-            assert [pin.text for pin in await session.pins()] == rules[1:]
-
-    asyncio.run(work())
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        for rule in rules:
+            await session.append([rule, {"role": "assistant", "content": "Understood."}])
+        found = await session.pins()
+        assert [pin.text for pin in found] == rules
+        await session.release(found[0].id)
+        assert [pin.text for pin in await session.pins()] == rules[1:]
 
 
 @pytest.mark.parametrize("preset", ["coding", "forge", "story", "scratchpad"])
-def test_notes_by_hand_never_go_beyond_the_budget(preset: str) -> None:
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            await session.append("Hello.")
-            for number in range(40):
-                await session.pin(f"Never touch module number {number} of kestrel.")
-            for budget in (256, 600, 5_000):
-                assert (await session.context(budget, preset=preset)).tokens <= budget
-            context = await session.context(600, preset=preset)
-            assert "have no room here" in str(context.messages) or preset in ("story", "scratchpad")
-            for number in range(40):
-                await session.release(f"Never touch module number {number} of kestrel.")
-            await session.pin("word " * 20_000)
-            for budget in (256, 600, 5_000):
-                assert (await session.context(budget, preset=preset)).tokens <= budget
-
-    asyncio.run(work())
+async def test_notes_by_hand_never_go_beyond_the_budget(preset: str) -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append("Hello.")
+        for number in range(40):
+            await session.pin(f"Never touch module number {number} of kestrel.")
+        for budget in (256, 600, 5_000):
+            assert (await session.context(budget, preset=preset)).tokens <= budget
+        context = await session.context(600, preset=preset)
+        assert "have no room here" in str(context.messages) or preset in ("story", "scratchpad")
+        for number in range(40):
+            await session.release(f"Never touch module number {number} of kestrel.")
+        await session.pin("word " * 20_000)
+        for budget in (256, 600, 5_000):
+            assert (await session.context(budget, preset=preset)).tokens <= budget

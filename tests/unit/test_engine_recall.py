@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from tests.progress import progress_of
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.errors import BadInput, EmbedderError
@@ -63,7 +62,6 @@ class Angles:
         ("I take the bus to town now, the car is sold.", False),
     ],
 )
-@waited
 async def test_a_change_that_is_as_near_in_meaning_goes_before_what_it_changes(
     tmp_path: Path, newer: str, first: bool
 ) -> None:
@@ -79,7 +77,6 @@ async def test_a_change_that_is_as_near_in_meaning_goes_before_what_it_changes(
 
 
 @pytest.mark.parametrize("around", ["after", "before", "apart"])
-@waited
 async def test_what_the_assistant_says_around_a_message_tells_what_that_is_about(tmp_path: Path, around: str) -> None:
     dull, fine = "the second one then", "Plain oats for me."
     talk = {
@@ -96,7 +93,6 @@ async def test_what_the_assistant_says_around_a_message_tells_what_that_is_about
     assert (meant.get(fine, 0.0) > meant.get(dull, 0.0)) == (around != "apart")
 
 
-@waited
 async def test_what_was_said_comes_before_what_was_made_of_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         session = await memory.session("talk")
@@ -114,7 +110,6 @@ async def test_what_was_said_comes_before_what_was_made_of_it(tmp_path: Path) ->
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
 
 
-@waited
 async def test_a_reply_is_found_by_the_words_of_the_question_before_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         session = await memory.session("talk")
@@ -130,7 +125,6 @@ async def test_a_reply_is_found_by_the_words_of_the_question_before_it(tmp_path:
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-@waited
 async def test_the_speaker_who_is_named_is_favoured(tmp_path: Path, labelled: bool) -> None:
     def spoken(name: str, text: str) -> Draft:
         return said(f"{name}: {text}") if labelled else said(text, author=name)
@@ -161,7 +155,6 @@ def test_a_heading_is_nobodys_name() -> None:
         assert author_of_message(said(text)) is None, text
 
 
-@waited
 async def test_only_what_holds_is_told_unless_another_time_is_asked_for(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         slot = {"kind": "semantic", "subject": "Ana", "attribute": "home"}
@@ -173,7 +166,6 @@ async def test_only_what_holds_is_told_unless_another_time_is_asked_for(tmp_path
     assert "Ana lives in Oslo." not in [each.text for each in now] or datetime.now(UTC) < MAY + YEAR
 
 
-@waited
 async def test_a_word_against_a_more_trusted_one_is_shown_as_disputed(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await memory.remember(
@@ -194,7 +186,6 @@ async def test_a_word_against_a_more_trusted_one_is_shown_as_disputed(tmp_path: 
     }
 
 
-@waited
 async def test_kind_session_limit_and_budget_narrow_what_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         for name in ("one", "two"):
@@ -208,7 +199,6 @@ async def test_kind_session_limit_and_budget_narrow_what_is_told(tmp_path: Path)
         assert 1 <= len(await memory.recall("orchard gate", limit=20, budget=30)) <= 3
 
 
-@waited
 async def test_the_parts_explain_the_score(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         session = await memory.session("talk")
@@ -220,7 +210,6 @@ async def test_the_parts_explain_the_score(tmp_path: Path) -> None:
     assert plain.score == first.score
 
 
-@waited
 async def test_sessions_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         for name in ("one", "two"):
@@ -230,7 +219,6 @@ async def test_sessions_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     assert len({each.id for each in found}) == 1
 
 
-@waited
 async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path) -> None:
     async with opened(tmp_path, Deaf()) as memory:
         await (await memory.session("talk")).append([said("The herring boat is in.")])
@@ -252,7 +240,6 @@ class Sized:
         return [bytes([1 + len(text) % 99] * self.given) for text in texts]
 
 
-@waited
 async def test_an_embedder_that_changed_its_dimensions_leaves_the_words(tmp_path: Path) -> None:
     async with opened(tmp_path, Sized(8)) as memory:
         await memory.remember("The herring boat is in.")
@@ -264,7 +251,6 @@ async def test_an_embedder_that_changed_its_dimensions_leaves_the_words(tmp_path
     assert "Give it another name" in found.note
 
 
-@waited
 async def test_as_near_as_all_that_was_looked_at_is_not_near(tmp_path: Path) -> None:
     async with opened(tmp_path, Sized(8)) as memory:
         session = await memory.session("talk")
@@ -277,7 +263,6 @@ async def test_as_near_as_all_that_was_looked_at_is_not_near(tmp_path: Path) -> 
     assert not [name for each in found for name, _ in each.parts if name == "meaning"]
 
 
-@waited
 async def test_a_vector_of_another_length_than_was_said_is_not_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, Sized(8, given=7)) as memory:
         await memory.remember("The herring boat is in.")
@@ -286,7 +271,6 @@ async def test_a_vector_of_another_length_than_was_said_is_not_kept(tmp_path: Pa
         assert "7 bytes" in (await memory.recall("herring boat")).note
 
 
-@waited
 async def test_half_a_surrogate_is_told_wherever_it_is_given(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         for asked in (memory.history("\ud800"), memory.forget(subject="\ud800"), memory.used(["\ud800"])):
@@ -309,7 +293,6 @@ async def test_half_a_surrogate_is_told_wherever_it_is_given(tmp_path: Path) -> 
         ({"text": "x", "at": "2026-01-01"}, "`at` is '2026-01-01'"),
     ],
 )
-@waited
 async def test_what_can_not_be_asked_is_said_in_a_sentence(
     tmp_path: Path, asked: dict[str, object], sentence: str
 ) -> None:
@@ -318,7 +301,6 @@ async def test_what_can_not_be_asked_is_said_in_a_sentence(
             await memory.recall(**asked)  # type: ignore[arg-type]
 
 
-@waited
 async def test_a_rare_kind_is_found_among_many_of_another(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         told = [(f"The ferry to Vallmoor sailed on day {day}.", MemoryDetails(kind="episodic")) for day in range(450)]
@@ -330,7 +312,6 @@ async def test_a_rare_kind_is_found_among_many_of_another(tmp_path: Path) -> Non
     assert failed.record.id in [line.id for line in brief.lines]
 
 
-@waited
 async def test_before_and_after_an_event_mean_the_time_of_the_event(tmp_path: Path) -> None:
     day = timedelta(days=1)
     lines = [
@@ -350,7 +331,6 @@ async def test_before_and_after_an_event_mean_the_time_of_the_event(tmp_path: Pa
     assert "time" in dict(next(each for each in after if "blue" in each.text).parts)
 
 
-@waited
 async def test_a_time_in_the_question_brings_what_held_then(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         for year, who in ((2021, "Tom"), (2023, "Ann"), (2025, "Zoe")):
@@ -362,7 +342,6 @@ async def test_a_time_in_the_question_brings_what_held_then(tmp_path: Path) -> N
     assert [each.text for each in now] == ["Zoe owns Rex."]
 
 
-@waited
 async def test_work_ends_where_an_embedder_does_not_answer(tmp_path: Path) -> None:
     async with opened(tmp_path, Deaf()) as memory:
         await memory.remember("Anna lives in Porto.")
@@ -370,7 +349,6 @@ async def test_work_ends_where_an_embedder_does_not_answer(tmp_path: Path) -> No
     assert done == [("failed", "deaf is not there.")]
 
 
-@waited
 async def test_the_same_words_in_several_sessions_take_one_place_unless_they_were_said_at_different_times(
     tmp_path: Path,
 ) -> None:
@@ -389,7 +367,6 @@ async def test_the_same_words_in_several_sessions_take_one_place_unless_they_wer
 
 
 @pytest.mark.parametrize("time", ["2026-05-03", datetime(2026, 5, 3)])
-@waited
 async def test_what_is_no_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Path, time: datetime) -> None:
     async with opened(tmp_path) as memory:
         for name in ("at", "believed_at"):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from tests.property.invariants.promises import TOKENS
-from tests.unit.waiting import waited
 
 import ireneo
 import ireneo.sync
@@ -49,7 +48,6 @@ every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
 
 
 @every_store
-@waited
 async def test_a_conclusion_falls_and_rises_with_what_it_was_drawn_from(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         home = (await memory.remember("Anna lives in Porto.")).record
@@ -72,7 +70,6 @@ async def test_a_conclusion_falls_and_rises_with_what_it_was_drawn_from(kind: st
 
 
 @every_store
-@waited
 async def test_what_is_drawn_from_something_fallen_is_marked_at_once(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         home = (await memory.remember("Anna lives in Porto.")).record
@@ -82,7 +79,6 @@ async def test_what_is_drawn_from_something_fallen_is_marked_at_once(kind: str, 
 
 
 @every_store
-@waited
 async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         session = await memory.session("run")
@@ -108,7 +104,6 @@ async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: 
 
 
 @every_store
-@waited
 async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         now = datetime.now(UTC)
@@ -120,7 +115,6 @@ async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_pat
 
 
 @every_store
-@waited
 async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         await (await memory.session("run")).append({"role": "user", "content": "The kettle leaks."})
@@ -131,7 +125,6 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind
 
 
 @every_store
-@waited
 async def test_use_is_counted_and_kept(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         made = (await memory.remember("Run the tests twice.", task_type="test")).record
@@ -143,7 +136,6 @@ async def test_use_is_counted_and_kept(kind: str, tmp_path: Path) -> None:
         assert (await memory.get([made.id]))[0].used == 12
 
 
-@waited
 async def test_history_tells_what_was_true_and_what_was_believed() -> None:
     clock = ManualClock()
     memory = Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=clock), "mine")
@@ -211,7 +203,6 @@ def test_four_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pat
     assert sum(each.kind == "semantic" and each.state == "active" for each in records) == 1
 
 
-@waited
 async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Path) -> None:
     async with memory_of("in memory", tmp_path) as memory:
         read = await memory.remember("Anna lives in Lisbon.")
@@ -223,7 +214,6 @@ async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Pa
 
 
 @every_store
-@waited
 async def test_who_moves_away_keeps_the_job(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         works = (await memory.remember("Maria works for Siemens in Munich.")).record
@@ -240,7 +230,6 @@ async def test_who_moves_away_keeps_the_job(kind: str, tmp_path: Path) -> None:
         ("Drain the harbour pump; change its port; start it from now with its log on.", "procedural"),
     ],
 )
-@waited
 async def test_what_was_done_to_a_thing_ends_nothing_that_is_known_of_it(
     kind: str, done: str, told: Kind, tmp_path: Path
 ) -> None:
@@ -286,7 +275,6 @@ def test_a_memory_that_is_ended_by_another_is_among_what_changed(tmp_path: Path)
         assert (done.did, done.reason) == ("added", "It ends “The deploy port is 8080”.")
 
 
-@waited
 async def test_the_result_counts_the_secrets_that_were_taken_out(tmp_path: Path) -> None:
     async with memory_of("sqlite", tmp_path) as memory:
         secret = "ghp_" + "a1B2c3D4" * 5
@@ -305,7 +293,6 @@ async def test_the_result_counts_the_secrets_that_were_taken_out(tmp_path: Path)
         ("We are going to Lund in two days.", 0),
     ],
 )
-@waited
 async def test_what_happened_has_the_time_that_its_text_names(text: str, days: int, tmp_path: Path) -> None:
     async with memory_of("sqlite", tmp_path) as memory:
         record = (await memory.remember(text)).record
@@ -325,7 +312,6 @@ PARTS: tuple[tuple[str, dict[str, str]], ...] = (
 
 @every_store
 @pytest.mark.parametrize(("text", "slots"), PARTS)
-@waited
 async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(
     kind: str, text: str, slots: dict[str, str], tmp_path: Path
 ) -> None:
@@ -338,7 +324,6 @@ async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(
 
 
 @every_store
-@waited
 async def test_what_one_statement_of_a_text_says_outlives_another(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         await memory.remember("I live in Porto. The spare key is under the blue pot. My cat is called Otto.")
@@ -357,7 +342,6 @@ async def test_what_one_statement_of_a_text_says_outlives_another(kind: str, tmp
         "We use Postgres. The team knows it well.",
     ],
 )
-@waited
 async def test_a_text_stays_whole_where_no_second_statement_stands_alone(kind: str, text: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         done = await memory.remember(text)
@@ -365,7 +349,6 @@ async def test_a_text_stays_whole_where_no_second_statement_stands_alone(kind: s
 
 
 @every_store
-@waited
 async def test_details_are_said_of_the_whole_text(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         text = "Anna lives in Porto. Bo lives in Riga."
@@ -375,7 +358,6 @@ async def test_details_are_said_of_the_whole_text(kind: str, tmp_path: Path) -> 
 
 
 @every_store
-@waited
 async def test_many_texts_are_answered_one_by_one(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         first, second = await memory.remember_all([("Anna lives in Porto. Bo lives in Riga.", {}), ("Bo sings.", {})])
@@ -384,7 +366,6 @@ async def test_many_texts_are_answered_one_by_one(kind: str, tmp_path: Path) -> 
 
 
 @every_store
-@waited
 async def test_a_text_against_something_unknown_is_kept_with_its_source(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         (source,) = (await (await memory.session("run")).append("The kettle is broken.")).ids
@@ -393,7 +374,6 @@ async def test_a_text_against_something_unknown_is_kept_with_its_source(kind: st
 
 
 @every_store
-@waited
 async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         mine = (await memory.remember("I work at Siemens.")).record
@@ -424,7 +404,6 @@ async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> Non
         (["Odile drinks coffee."], "Odile also switched to tea.", []),
     ],
 )
-@waited
 async def test_what_somebody_switched_to_ends_the_only_thing_of_its_kind_that_they_used(
     tmp_path: Path, known: list[str], told: str, gone: list[str]
 ) -> None:

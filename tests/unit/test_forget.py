@@ -369,35 +369,32 @@ def test_what_can_not_be_forgotten_is_said(named: dict[str, str], error: type[Ba
     live("in memory", tmp_path, work)
 
 
-def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> None:
-    async def work() -> None:
-        store = await open_sqlite(tmp_path / "memory.db", busy_seconds=0.2)
-        other = await open_sqlite(tmp_path / "memory.db")
-        memory = Memory(Resources(store=store, count=len, clock=ManualClock(NOON)), "mine")
-        m = await talk(memory)
-        begun, go_on = threading.Event(), threading.Event()
+async def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "memory.db", busy_seconds=0.2)
+    other = await open_sqlite(tmp_path / "memory.db")
+    memory = Memory(Resources(store=store, count=len, clock=ManualClock(NOON)), "mine")
+    m = await talk(memory)
+    begun, go_on = threading.Event(), threading.Event()
 
-        def reading(tx: Transaction) -> None:
-            tx.sessions.list("mine")
-            begun.set()
-            assert go_on.wait(60)
+    def reading(tx: Transaction) -> None:
+        tx.sessions.list("mine")
+        begun.set()
+        assert go_on.wait(60)
 
-        reader = asyncio.create_task(other.read(reading))
-        await asyncio.to_thread(begun.wait, 60)
-        receipt = await memory.forget(message=m[1])
-        go_on.set()
-        await reader
-        assert not receipt.complete
-        assert "doctor --repair" in receipt.note
-        assert [each.text for each in await memory.doctor() if each.kind == "fault"]
-        assert all(each.repaired for each in await memory.doctor(repair=True))
-        await store.close()
-        await other.close()
-        left = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
-        assert b"Skerryvore" not in left
-        assert b"skerryvor" not in left
-
-    asyncio.run(work())
+    reader = asyncio.create_task(other.read(reading))
+    await asyncio.to_thread(begun.wait, 60)
+    receipt = await memory.forget(message=m[1])
+    go_on.set()
+    await reader
+    assert not receipt.complete
+    assert "doctor --repair" in receipt.note
+    assert [each.text for each in await memory.doctor() if each.kind == "fault"]
+    assert all(each.repaired for each in await memory.doctor(repair=True))
+    await store.close()
+    await other.close()
+    left = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
+    assert b"Skerryvore" not in left
+    assert b"skerryvor" not in left
 
 
 class Meddler:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import pytest
 from tests.progress import progress_of
@@ -25,19 +23,7 @@ from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
-P = ParamSpec("P")
 KEY = SessionKey("mine", "s")
-
-
-def waited(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    @wraps(test)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        async def within() -> None:
-            await test(*args, **kwargs)
-
-        asyncio.run(within())
-
-    return run
 
 
 def line(uuid: str, parent: str | None, words: str | None = None) -> bytes:
@@ -109,7 +95,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lines", [straight(23), forked(23)], ids=["straight", "forked"])
 @pytest.mark.parametrize("known", [0, 3, 9, 22])
-@waited
 async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], known: int) -> None:
     whole = InMemoryStore()
     await take(whole, lines)
@@ -138,7 +123,6 @@ async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], k
 
 
 @pytest.mark.parametrize("lines", [straight(23), forked(23)], ids=["straight", "forked"])
-@waited
 async def test_what_is_known_is_not_written_again_and_a_branch_that_was_moved_stays(lines: list[bytes]) -> None:
     store = Frail()
     await take(store, lines)
@@ -156,7 +140,6 @@ async def test_what_is_known_is_not_written_again_and_a_branch_that_was_moved_st
     assert (await stored(store))[1][-2:] == ["u22", "new"]
 
 
-@waited
 async def test_many_letters_fill_a_batch_as_many_messages_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "BATCH", 1_000)
     monkeypatch.setattr(imports, "BATCH_BYTES", 5_000)
@@ -165,7 +148,6 @@ async def test_many_letters_fill_a_batch_as_many_messages_do(monkeypatch: pytest
     assert store.written == 3
 
 
-@waited
 async def test_a_log_that_is_put_aside_is_stored_as_one_that_is_held(tmp_path: Path) -> None:
     found = []
     for held in (0, 10_000_000):

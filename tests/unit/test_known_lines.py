@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -52,7 +51,7 @@ def test_a_disputed_block_is_shown_as_disputed_once_it_is_known(store: str) -> N
     live_in(store, work)
 
 
-def test_a_rebuild_reads_no_line_again_of_a_block_that_stood_before(
+async def test_a_rebuild_reads_no_line_again_of_a_block_that_stood_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
@@ -63,16 +62,12 @@ def test_a_rebuild_reads_no_line_again_of_a_block_that_stood_before(
         return artifacts(text)
 
     monkeypatch.setattr(statements, "artifacts", counted)
-
-    async def work() -> None:
-        async with ireneo.open(tmp_path / "memory.db") as memory:
-            session = await memory.session("run")
-            await session.append(told(40))
-            await session.context(4_000, rebuild=True)
-            first = len(read)
-            read.clear()
-            await session.append(Teller().tell(["say"]))
-            await session.context(4_000, rebuild=True)
-            assert len(read) < first / 4
-
-    asyncio.run(work())
+    async with ireneo.open(tmp_path / "memory.db") as memory:
+        session = await memory.session("run")
+        await session.append(told(40))
+        await session.context(4_000, rebuild=True)
+        first = len(read)
+        read.clear()
+        await session.append(Teller().tell(["say"]))
+        await session.context(4_000, rebuild=True)
+        assert len(read) < first / 4

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.language.numbers import spelled
@@ -210,7 +209,6 @@ def test_the_language_and_the_numbers_of_a_text() -> None:
     ]
 
 
-@waited
 async def test_the_pins_of_a_german_session_are_carried(tmp_path: Path) -> None:
     rule = "Bitte ändere die Tests nicht."
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
@@ -225,7 +223,6 @@ async def test_the_pins_of_a_german_session_are_carried(tmp_path: Path) -> None:
     assert rule in str(context.messages)
 
 
-@waited
 async def test_a_german_statement_is_a_fact_that_a_new_one_takes_the_place_of(tmp_path: Path) -> None:
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
         first = (await memory.remember("Ich wohne in Köln.", origin="user")).record
@@ -234,7 +231,6 @@ async def test_a_german_statement_is_a_fact_that_a_new_one_takes_the_place_of(tm
         assert moved.did == "superseded"
 
 
-@waited
 async def test_a_german_question_is_narrowed_to_its_time(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
@@ -250,7 +246,6 @@ async def test_a_german_question_is_narrowed_to_its_time(tmp_path: Path) -> None
     assert found[0] == dated
 
 
-@waited
 async def test_a_german_question_finds_what_tells_what_it_asks_for_in_other_words(tmp_path: Path) -> None:
     trip = "Im August will ich mit Jana zwei Wochen nach Südtirol wandern gehen."
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:

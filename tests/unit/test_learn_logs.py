@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import wraps
 from pathlib import Path
 
 import msgspec
@@ -29,19 +28,6 @@ from ireneo.testing.scripted import ManualClock, ScriptedLLM
 from ireneo.types import LearnStep, LogLearned
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
-def awaited(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    """A test that waits."""
-
-    @wraps(test)
-    def run(*given: object, **named: object) -> None:
-        async def wait() -> None:
-            await test(*given, **named)
-
-        asyncio.run(wait())
-
-    return run
 
 
 class Elsewhere:
@@ -126,7 +112,6 @@ async def both(
     return workers, told
 
 
-@awaited
 async def test_it_is_stored_in_the_order_of_the_logs_and_without_secrets(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     workers, told = await both(tmp_path, logs)
@@ -135,7 +120,6 @@ async def test_it_is_stored_in_the_order_of_the_logs_and_without_secrets(tmp_pat
     assert SECRET.encode() not in (tmp_path / "elsewhere.db").read_bytes()
 
 
-@awaited
 async def test_bytes_are_sent_once_a_worker_does_not_see_the_file(tmp_path: Path) -> None:
     workers, _ = await both(tmp_path, write_logs(tmp_path / "logs"))
     sent = [each.data is not None for each in workers.tasks]
@@ -144,7 +128,6 @@ async def test_bytes_are_sent_once_a_worker_does_not_see_the_file(tmp_path: Path
     assert sum(sent) == 6, "each once"
 
 
-@awaited
 async def test_a_worker_reads_the_file_where_it_is_the_same(tmp_path: Path) -> None:
     (log,) = write_logs(tmp_path / "logs", 1)
     with LogFile(log) as file:
@@ -160,14 +143,12 @@ async def test_a_worker_reads_the_file_where_it_is_the_same(tmp_path: Path) -> N
     assert await asyncio.to_thread(did, msgspec.structs.replace(task, digest="another")) == "send"
 
 
-@awaited
 async def test_a_session_that_is_there_with_its_secrets_keeps_its_names(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     await both(tmp_path, logs, lambda memory: memory.import_file(logs[0], keep_secrets=True))
     assert SECRET.encode() in (tmp_path / "elsewhere.db").read_bytes()
 
 
-@awaited
 async def test_a_log_that_has_grown_is_learned_from_again(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     whole = logs[4].read_bytes()
@@ -180,7 +161,6 @@ async def test_a_log_that_has_grown_is_learned_from_again(tmp_path: Path) -> Non
     await both(tmp_path, logs, begin)
 
 
-@awaited
 async def test_what_was_told_otherwise_here_stays_so(tmp_path: Path) -> None:
     """Messages that were appended by their agent, at other times than the log says."""
     logs = write_logs(tmp_path / "logs")
@@ -193,7 +173,6 @@ async def test_what_was_told_otherwise_here_stays_so(tmp_path: Path) -> None:
     await both(tmp_path, logs, begin)
 
 
-@awaited
 async def test_what_was_noted_or_forgotten_here_counts(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
 
@@ -206,7 +185,6 @@ async def test_what_was_noted_or_forgotten_here_counts(tmp_path: Path) -> None:
     await both(tmp_path, logs, begin)
 
 
-@awaited
 async def test_a_log_that_workers_die_of_is_left_out_and_told(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     told: list[LearnStep] = []
@@ -219,7 +197,6 @@ async def test_a_log_that_workers_die_of_is_left_out_and_told(tmp_path: Path) ->
     assert faults == [f"{logs[2]} was left out: workers that read it died."] * 2
 
 
-@awaited
 async def test_another_release_is_refused_in_a_sentence(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     async with opened(tmp_path / "it.db", Elsewhere(asks={**build(), "ireneo": "9.9.9"})) as memory:
@@ -228,7 +205,6 @@ async def test_another_release_is_refused_in_a_sentence(tmp_path: Path) -> None:
         assert not await memory.runs()
 
 
-@awaited
 async def test_a_few_logs_wait_at_a_time(tmp_path: Path) -> None:
     workers = Elsewhere(width=2)
     async with opened(tmp_path / "it.db", workers) as memory:
@@ -236,7 +212,6 @@ async def test_a_few_logs_wait_at_a_time(tmp_path: Path) -> None:
     assert workers.most == 2
 
 
-@awaited
 async def test_what_can_not_be_read_is_told_and_the_others_are_learned_from(tmp_path: Path) -> None:
     logs = write_logs(tmp_path / "logs")
     broken = tmp_path / "logs" / "broken.jsonl"
@@ -251,7 +226,6 @@ async def test_what_can_not_be_read_is_told_and_the_others_are_learned_from(tmp_
     assert len(report.sessions) == len(logs)
 
 
-@awaited
 async def test_a_model_is_asked_here(tmp_path: Path) -> None:
     asked: list[str] = []
 
@@ -274,7 +248,6 @@ serve(sys.stdin.buffer, sys.stdout.buffer, lambda task: os._exit(9) if task == b
 """
 
 
-@awaited
 async def test_a_process_that_dies_is_replaced_and_a_task_that_kills_two_is_given_up() -> None:
     workers = LocalWorkers(1, CODE)
     try:

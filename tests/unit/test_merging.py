@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from tests.progress import progress_of
@@ -26,10 +26,6 @@ def merge(*same: Mapping[str, object], outdated: Sequence[Mapping[str, object]] 
 
 def one(words: str = "", *numbers: int) -> dict[str, object]:
     return {"lessons": list(numbers or (1, 2)), "words": words}
-
-
-async def _awaited(work: Awaitable[None]) -> None:
-    await work
 
 
 async def learned(house: House, *sessions: str) -> None:

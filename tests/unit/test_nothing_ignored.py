@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 from tests.progress import progress_of
 from tests.property.invariants.houses import housed
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound
@@ -51,7 +50,6 @@ async def context(memory: ireneo.Memory, **asked: object) -> object:
         (lambda memory: memory.remember("Bo is here.", colour="red"), "Nothing called 'colour' can be said"),
     ],
 )
-@waited
 async def test_what_cannot_be_honoured_is_refused(asking: Asking, sentence: str) -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
@@ -64,14 +62,12 @@ async def test_what_cannot_be_honoured_is_refused(asking: Asking, sentence: str)
         assert str(refused.value).count("\n") == 0
 
 
-@waited
 async def test_a_session_that_is_not_there_is_none_to_learn_from() -> None:
     async with housed("in memory") as house:
         with pytest.raises(SessionNotFound):
             await learned(await house.memory(), ["never made"])
 
 
-@waited
 async def test_a_misspelt_branch_takes_no_messages() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()

@@ -318,67 +318,60 @@ def test_what_can_t_be_opened_is_said_in_a_sentence(wrong: str) -> None:
     assert "hunter2" not in str(told.value)
 
 
-def test_writers_of_one_space_wait_and_those_of_others_don_t(url: str) -> None:
-    async def both() -> None:
-        one = await open_postgres(url, busy_seconds=0.2)
-        other = await open_postgres(url, busy_seconds=0.2)
-        held, done = threading.Event(), threading.Event()
+async def test_writers_of_one_space_wait_and_those_of_others_don_t(url: str) -> None:
+    one = await open_postgres(url, busy_seconds=0.2)
+    other = await open_postgres(url, busy_seconds=0.2)
+    held, done = threading.Event(), threading.Event()
 
-        def hold(tx: Transaction) -> None:
-            begin(tx, "mine")
-            held.set()
-            done.wait(20)
+    def hold(tx: Transaction) -> None:
+        begin(tx, "mine")
+        held.set()
+        done.wait(20)
 
-        try:
-            holding = asyncio.create_task(one.write(hold))
-            await asyncio.to_thread(held.wait, 20)
-            await other.write(begin, "yours")
-            with pytest.raises(StoreBusy):
-                await other.write(begin, "mine", "two")
-            done.set()
-            await holding
+    try:
+        holding = asyncio.create_task(one.write(hold))
+        await asyncio.to_thread(held.wait, 20)
+        await other.write(begin, "yours")
+        with pytest.raises(StoreBusy):
             await other.write(begin, "mine", "two")
-            listed = await other.read(lambda tx: tx.sessions.list("mine"))
-            assert [each.key.session for each in listed] == ["two", "one"]
-        finally:
-            done.set()
-            await one.close()
-            await other.close()
+        done.set()
+        await holding
+        await other.write(begin, "mine", "two")
+        listed = await other.read(lambda tx: tx.sessions.list("mine"))
+        assert [each.key.session for each in listed] == ["two", "one"]
+    finally:
+        done.set()
+        await one.close()
+        await other.close()
 
-    asyncio.run(both())
 
-
-def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
+async def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
     """The server lets go of a lock that was taken behind a savepoint when it goes back to that."""
+    one = await open_postgres(url, busy_seconds=0.2)
+    other = await open_postgres(url, busy_seconds=0.2)
+    held, done = threading.Event(), threading.Event()
 
-    async def both() -> None:
-        one = await open_postgres(url, busy_seconds=0.2)
-        other = await open_postgres(url, busy_seconds=0.2)
-        held, done = threading.Event(), threading.Event()
+    def fail_and_go_on(tx: Transaction) -> None:
+        with pytest.raises(SessionNotFound):
+            tx.log.move(SessionKey("mine", "nowhere"), "main", None)
+        begin(tx, "mine")
+        held.set()
+        done.wait(20)
 
-        def fail_and_go_on(tx: Transaction) -> None:
-            with pytest.raises(SessionNotFound):
-                tx.log.move(SessionKey("mine", "nowhere"), "main", None)
-            begin(tx, "mine")
-            held.set()
-            done.wait(20)
-
-        try:
-            holding = asyncio.create_task(one.write(fail_and_go_on))
-            await asyncio.to_thread(held.wait, 20)
-            with pytest.raises(StoreBusy):
-                await other.write(begin, "mine", "two")
-            done.set()
-            await holding
-        finally:
-            done.set()
-            await one.close()
-            await other.close()
-
-    asyncio.run(both())
+    try:
+        holding = asyncio.create_task(one.write(fail_and_go_on))
+        await asyncio.to_thread(held.wait, 20)
+        with pytest.raises(StoreBusy):
+            await other.write(begin, "mine", "two")
+        done.set()
+        await holding
+    finally:
+        done.set()
+        await one.close()
+        await other.close()
 
 
-def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
+async def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
     """That a write failed shows with the next answer that is waited for; whoever passes it over commits nothing."""
 
     def fail(tx: Transaction) -> None:
@@ -405,22 +398,19 @@ def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
         with pytest.raises(StoreError):
             tx.sessions.list("mine")
 
-    async def all_of_them() -> None:
-        store = await open_postgres(url)
-        try:
-            for work in (fail, fail_and_go_on, fail_and_write_on, never_sent_and_go_on):
-                with pytest.raises(StoreError):
-                    await store.write(work)
-                assert await store.read(lambda tx: tx.sessions.list("mine")) == []
-            await store.write(begin, "mine")
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
-        finally:
-            await store.close()
-
-    asyncio.run(all_of_them())
+    store = await open_postgres(url)
+    try:
+        for work in (fail, fail_and_go_on, fail_and_write_on, never_sent_and_go_on):
+            with pytest.raises(StoreError):
+                await store.write(work)
+            assert await store.read(lambda tx: tx.sessions.list("mine")) == []
+        await store.write(begin, "mine")
+        assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
+    finally:
+        await store.close()
 
 
-def test_a_damaged_vector_is_removed_by_a_repair(url: str) -> None:
+async def test_a_damaged_vector_is_removed_by_a_repair(url: str) -> None:
     def fill(tx: Transaction) -> None:
         record = learned("The ferry leaves at noon.")
         tx.memories.put(SPACE, [record, learned("The mill is closed.")])
@@ -433,19 +423,16 @@ def test_a_damaged_vector_is_removed_by_a_repair(url: str) -> None:
         assert tx.upkeep.corrupted().faults == ()
         return len(tx.vectors.due(SPACE, "memories", "one", 2))
 
-    async def use() -> None:
-        store = await open_postgres(url)
-        try:
-            await store.write(fill)
-            with psycopg.connect(url, autocommit=True) as driver:
-                driver.execute(
-                    "UPDATE vectors SET vector = %s WHERE document = (SELECT min(document) FROM vectors)", (b"no",)
-                )
-            assert await store.write(repair) == 1
-        finally:
-            await store.close()
-
-    asyncio.run(use())
+    store = await open_postgres(url)
+    try:
+        await store.write(fill)
+        with psycopg.connect(url, autocommit=True) as driver:
+            driver.execute(
+                "UPDATE vectors SET vector = %s WHERE document = (SELECT min(document) FROM vectors)", (b"no",)
+            )
+        assert await store.write(repair) == 1
+    finally:
+        await store.close()
 
 
 @pytest.fixture
@@ -495,15 +482,12 @@ def test_few_answers_are_waited_for(url: str, round_trips: Callable[[], int]) ->
     assert 10 < taken["recall"] <= 40
 
 
-def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:
-    async def use() -> None:
-        async with ireneo.open(url, space="mine") as memory:
-            session = await memory.session("talk")
-            await session.append([ireneo.Draft(role="user", parts=(Text(text="The ferry leaves at noon."),))])
-            await memory.remember("The ferry leaves at noon.", kind="semantic", subject="ferry")
-            found = await memory.recall("When does the ferry leave?")
-            assert "noon" in found[0].text
-        async with ireneo.open(url, space="yours") as other:
-            assert not (await other.recall("When does the ferry leave?"))
-
-    asyncio.run(use())
+async def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:
+    async with ireneo.open(url, space="mine") as memory:
+        session = await memory.session("talk")
+        await session.append([ireneo.Draft(role="user", parts=(Text(text="The ferry leaves at noon."),))])
+        await memory.remember("The ferry leaves at noon.", kind="semantic", subject="ferry")
+        found = await memory.recall("When does the ferry leave?")
+        assert "noon" in found[0].text
+    async with ireneo.open(url, space="yours") as other:
+        assert not (await other.recall("When does the ferry leave?"))

@@ -60,17 +60,14 @@ def cut(url: str) -> None:
         )
 
 
-def test_a_lost_connection_is_made_anew(url: str) -> None:
-    async def lose() -> None:
-        async with opened(url) as store:
-            await store.write(say, "one")
-            await asyncio.to_thread(cut, url)
-            await store.write(say, "two")
-            assert await store.read(said) == ["one", "two"]
-            await asyncio.to_thread(cut, url)
-            assert await store.read(said) == ["one", "two"]
-
-    asyncio.run(lose())
+async def test_a_lost_connection_is_made_anew(url: str) -> None:
+    async with opened(url) as store:
+        await store.write(say, "one")
+        await asyncio.to_thread(cut, url)
+        await store.write(say, "two")
+        assert await store.read(said) == ["one", "two"]
+        await asyncio.to_thread(cut, url)
+        assert await store.read(said) == ["one", "two"]
 
 
 def once(break_off: Callable[[], None]) -> Callable[[], int]:
@@ -137,39 +134,32 @@ def test_a_commit_of_which_no_answer_came_is_asked_for(url: str) -> None:
         asyncio.run(lose(proxy))
 
 
-def test_whoever_goes_on_after_a_loss_is_told_that_nothing_is_stored(url: str) -> None:
-    async def lose() -> None:
-        async with opened(url, busy_seconds=0.2) as store:
-            await store.write(say, "one")
+async def test_whoever_goes_on_after_a_loss_is_told_that_nothing_is_stored(url: str) -> None:
+    async with opened(url, busy_seconds=0.2) as store:
+        await store.write(say, "one")
 
-            def careless(tx: Transaction) -> None:
-                cut(url)
-                with pytest.raises(StoreError):
-                    say(tx, "two")
+        def careless(tx: Transaction) -> None:
+            cut(url)
+            with pytest.raises(StoreError):
+                say(tx, "two")
 
-            with pytest.raises(Unreachable):
-                await store.write(careless)
-            assert await store.read(said) == ["one"]
-
-    asyncio.run(lose())
+        with pytest.raises(Unreachable):
+            await store.write(careless)
+        assert await store.read(said) == ["one"]
 
 
-def test_what_failed_unseen_is_not_called_stored(url: str) -> None:
+async def test_what_failed_unseen_is_not_called_stored(url: str) -> None:
     """A transaction in which a statement failed is undone by its commit, and the server calls that no error."""
+    async with opened(url) as store:
 
-    async def fail() -> None:
-        async with opened(url) as store:
+        def careless(tx: Transaction) -> None:
+            say(tx, "one")
+            with pytest.raises(psycopg.Error):
+                tx.database.of("mine").rows("read_lease", key="no number", work="none")  # type: ignore[attr-defined]
 
-            def careless(tx: Transaction) -> None:
-                say(tx, "one")
-                with pytest.raises(psycopg.Error):
-                    tx.database.of("mine").rows("read_lease", key="no number", work="none")  # type: ignore[attr-defined]
-
-            with pytest.raises(StoreError, match="has undone"):
-                await store.write(careless)
-            assert await store.read(said) == []
-
-    asyncio.run(fail())
+        with pytest.raises(StoreError, match="has undone"):
+            await store.write(careless)
+        assert await store.read(said) == []
 
 
 def test_a_server_that_is_away_for_a_moment_is_waited_for_and_then_no_longer(url: str) -> None:

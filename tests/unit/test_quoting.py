@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.memories.extract import said_facts
@@ -141,7 +140,6 @@ def test_an_offer_asks_nothing_of_the_user() -> None:
         assert question_of(text) == ""
 
 
-@waited
 async def test_an_answer_rests_on_the_question_too_and_is_erased_with_it() -> None:
     async with ireneo.open(":memory:") as memory:
         session = await memory.session("talk")
@@ -163,7 +161,6 @@ async def test_an_answer_rests_on_the_question_too_and_is_erased_with_it() -> No
         assert list(await memory.memories(state="any")) == []
 
 
-@waited
 async def test_each_sentence_of_a_quotation_ends_what_it_says_itself() -> None:
     async with ireneo.open(":memory:") as memory:
         session = await memory.session("talk")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.unit.test_engine_recall import opened
-from tests.unit.waiting import waited
 
 from ireneo import Memory
 from ireneo.memories.ranking import read_question
@@ -36,7 +35,6 @@ def texts(found: RecallResults) -> list[str]:
     return [each.text for each in found]
 
 
-@waited
 async def test_an_answer_that_shares_no_word_is_found_by_what_tells_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(
@@ -49,7 +47,6 @@ async def test_an_answer_that_shares_no_word_is_found_by_what_tells_it(tmp_path:
         assert "cello" in (await memory.recall("What instrument do I play?"))[0].text
 
 
-@waited
 async def test_a_memory_in_a_slot_stands_for_its_message_and_before_what_it_took_the_place_of(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(
@@ -65,7 +62,6 @@ async def test_a_memory_in_a_slot_stands_for_its_message_and_before_what_it_took
         assert "Got it, Lyon!" not in told[:2]
 
 
-@waited
 async def test_a_reply_that_says_it_again_goes_after_what_it_answers_and_one_that_answers_does_not(
     tmp_path: Path,
 ) -> None:
@@ -79,7 +75,6 @@ async def test_a_reply_that_says_it_again_goes_after_what_it_answers_and_one_tha
         assert texts(await memory.recall("What cleans suede?"))[0].startswith("With a brush")
 
 
-@waited
 async def test_whom_one_calls_by_a_role_is_asked_for_by_name(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(
@@ -91,7 +86,6 @@ async def test_whom_one_calls_by_a_role_is_asked_for_by_name(tmp_path: Path) -> 
         assert texts(await memory.recall("Where does my sister live?"))[0] == "Odile moved to Graz."
 
 
-@waited
 async def test_what_is_said_to_be_other_than_it_was_goes_before_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(
@@ -142,7 +136,6 @@ def test_a_text_that_ends_with_a_blank_is_read() -> None:
         ("Where does Runa's brother live?", {"Odile lives in Lyon.", "Margaret lives in Nantes."}),
     ],
 )
-@waited
 async def test_what_is_asked_of_somebody_is_not_answered_by_what_is_so_of_another(
     tmp_path: Path, question: str, told: set[str]
 ) -> None:
@@ -152,7 +145,6 @@ async def test_what_is_asked_of_somebody_is_not_answered_by_what_is_so_of_anothe
         assert {*texts(await memory.recall(question))} == told
 
 
-@waited
 async def test_what_only_confirms_or_goes_on_is_no_answer(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(

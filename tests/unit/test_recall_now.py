@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.unit.test_engine_recall import opened, said
-from tests.unit.waiting import waited
 
 import ireneo.sync
 from ireneo import Memory
@@ -30,7 +29,6 @@ async def first(memory: Memory, question: str) -> str:
     return (await memory.recall(question))[0].text
 
 
-@waited
 async def test_of_two_that_answer_alike_the_newer_is_first_and_with_the_past_the_older(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(memory, "My weight is 96 kilos today.", "The kiln is warm.", "My weight is 91 kilos by now.")
@@ -39,7 +37,6 @@ async def test_of_two_that_answer_alike_the_newer_is_first_and_with_the_past_the
         assert "96" in await first(memory, "What was my weight in kilos originally?")
 
 
-@waited
 async def test_nothing_stands_before_what_took_its_place(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         old, new = await told(memory, "I rent a flat in Bremen, near the harbour.", "Since Friday it is Porto for me!")
@@ -57,7 +54,6 @@ async def test_nothing_stands_before_what_took_its_place(tmp_path: Path) -> None
         assert past.index("The user lives in Bremen.") < past.index("The user lives in Porto.")
 
 
-@waited
 async def test_words_alike_in_meaning_find_each_other_and_the_parts_say_so(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(memory, "The supervisor wants the report.", "The kiln is warm.", "Herons stand in the reeds.")
@@ -101,7 +97,6 @@ def test_an_item_goes_before_the_first_that_it_replaces() -> None:
     assert moved_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
 
 
-@waited
 async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_behind_the_answers(
     tmp_path: Path,
 ) -> None:
@@ -121,7 +116,6 @@ async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_
         assert "fourteen" in await first(memory, "Did I use to have a dachshund?")
 
 
-@waited
 async def test_what_changed_of_a_name_stands_before_nothing_that_has_the_words_of_the_question(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(
@@ -136,7 +130,6 @@ async def test_what_changed_of_a_name_stands_before_nothing_that_has_the_words_o
     assert places == sorted(places)
 
 
-@waited
 async def test_common_words_of_german_name_nothing_that_is_looked_for_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(
@@ -147,7 +140,6 @@ async def test_common_words_of_german_name_nothing_that_is_looked_for_again(tmp_
         assert "Weide" in await first(memory, "Wer leitet den Chor?")
 
 
-@waited
 async def test_who_is_only_named_stands_behind_what_is_said_of_them(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(memory, "My daughter Orla is nine.", "The kiln is warm.", "Orla studies the cello in Cork.")
@@ -156,7 +148,6 @@ async def test_who_is_only_named_stands_behind_what_is_said_of_them(tmp_path: Pa
         assert await first(memory, "What is my daughter called?") == "The user's daughter is called Orla."
 
 
-@waited
 async def test_a_reply_speaks_for_what_it_answers_in_other_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         session = await memory.session("talk")
@@ -165,7 +156,6 @@ async def test_a_reply_speaks_for_what_it_answers_in_other_words(tmp_path: Path)
         assert "Oranmore" in await first(memory, "Where is my home?")
 
 
-@waited
 async def test_changes_of_changes_are_put_in_order(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(

@@ -135,15 +135,11 @@ def test_a_fault_and_a_name_tell_no_secret(tmp_path: Path) -> None:
     assert left(str(done).encode() + held, [one]) == []
 
 
-def test_a_secret_in_the_name_of_a_file_is_not_noted(tmp_path: Path) -> None:
+async def test_a_secret_in_the_name_of_a_file_is_not_noted(tmp_path: Path) -> None:
     secret = "ghp_" + "a8Kd93Jf02LsmQp57Xz1TbVcWe64RyUiOhGn"
-
-    async def work() -> None:
-        async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
-            run = tmp_path / "run.jsonl"
-            run.write_bytes(b'{"role": "user", "content": "Please fix it."}\n')
-            known = [(await memory.learn_from(run, name=f"log-{secret}")).is_known for _ in range(2)]
-            assert known == [False, True]
-
-    asyncio.run(work())
+    async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
+        run = tmp_path / "run.jsonl"
+        run.write_bytes(b'{"role": "user", "content": "Please fix it."}\n')
+        known = [(await memory.learn_from(run, name=f"log-{secret}")).is_known for _ in range(2)]
+        assert known == [False, True]
     assert not [path for path in tmp_path.iterdir() if secret.encode() in path.read_bytes()]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.twenty_traps import log_of, ran, user
 from tests.unit.guarded import Made, material
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.guard import check_call
@@ -118,7 +117,6 @@ def test_the_marks_of_two_windows_are_joined() -> None:
     assert REPOSITORY not in {each.cue for each in observations_of(material("r", REMOTE))}
 
 
-@waited
 async def test_what_one_folder_taught_is_told_in_the_other_once_it_is_proved(tmp_path: Path) -> None:
     text, call = "`make deploy` hangs without the VPN: connect first", ("Bash", {"command": "make deploy"})
     path = tmp_path / "memory.db"
@@ -149,7 +147,6 @@ async def test_what_one_folder_taught_is_told_in_the_other_once_it_is_proved(tmp
     assert not await hook("/srv/c/api")
 
 
-@waited
 async def test_what_is_told_in_one_folder_of_a_repository_changes_what_the_other_told(tmp_path: Path) -> None:
     told = (("a", "2026-03-10", "I live in Porto."), ("b", "2026-03-12", "I moved to Lisbon last week."))
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:

@@ -96,19 +96,16 @@ def test_the_same_list_again_and_an_older_one_store_nothing() -> None:
     within(work)
 
 
-def test_a_list_with_a_secret_may_be_handed_in_again() -> None:
-    async def main() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            await session.append(told())
-            shown = await listed(session)
-            new = {"role": "user", "content": "The password=hunter2horse9 is for the staging server."}
-            for count in (1, 0):
-                assert (await session.append([*shown, new], after=ROOT)).new == count
-            assert "hunter2horse9" not in (await said(session))[-1]
-            assert (await session.append([*await listed(session, WIDE), NEXT], after=ROOT)).new == 1
-
-    asyncio.run(main())
+async def test_a_list_with_a_secret_may_be_handed_in_again() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append(told())
+        shown = await listed(session)
+        new = {"role": "user", "content": "The password=hunter2horse9 is for the staging server."}
+        for count in (1, 0):
+            assert (await session.append([*shown, new], after=ROOT)).new == count
+        assert "hunter2horse9" not in (await said(session))[-1]
+        assert (await session.append([*await listed(session, WIDE), NEXT], after=ROOT)).new == 1
 
 
 def test_after_a_message_a_context_of_what_follows_is_known() -> None:
@@ -304,73 +301,61 @@ def test_a_list_that_begins_a_session_keeps_the_blocks_of_another_as_what_nobody
     within(work)
 
 
-def test_what_is_said_again_word_for_word_is_stored_again() -> None:
-    async def main() -> None:
-        session = await memory_over(InMemoryStore()).session("chat")
-        pair = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "Done."}]
-        for number in range(1, 4):
-            await session.append(pair)
-            await session.context(WIDE)
-            assert len(await session.messages()) == 2 * number
-        await session.append({"role": "user", "content": "Go on."})
-        assert len(await session.messages()) == 7
-
-    asyncio.run(main())
+async def test_what_is_said_again_word_for_word_is_stored_again() -> None:
+    session = await memory_over(InMemoryStore()).session("chat")
+    pair = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "Done."}]
+    for number in range(1, 4):
+        await session.append(pair)
+        await session.context(WIDE)
+        assert len(await session.messages()) == 2 * number
+    await session.append({"role": "user", "content": "Go on."})
+    assert len(await session.messages()) == 7
 
 
-def test_a_history_that_another_wrote_anew_still_forks() -> None:
-    async def main() -> None:
-        session = await memory_over(InMemoryStore()).session("chat")
-        pair = [{"role": "user", "content": "Begin."}, {"role": "assistant", "content": "Done."}]
-        await session.append([*pair, {"role": "user", "content": "Go on."}], after=ROOT)
-        await session.append([*pair, {"role": "user", "content": "Stop."}], after=ROOT)
-        assert await said(session) == ["Begin.", "Done.", "Stop."]
-        await session.append([pair[0], {"role": "assistant", "content": "Done!"}], after=ROOT)
-        assert await said(session) == ["Begin.", "Done!"]
-        assert (await session.prune(dry_run=True)).messages == 3
-
-    asyncio.run(main())
+async def test_a_history_that_another_wrote_anew_still_forks() -> None:
+    session = await memory_over(InMemoryStore()).session("chat")
+    pair = [{"role": "user", "content": "Begin."}, {"role": "assistant", "content": "Done."}]
+    await session.append([*pair, {"role": "user", "content": "Go on."}], after=ROOT)
+    await session.append([*pair, {"role": "user", "content": "Stop."}], after=ROOT)
+    assert await said(session) == ["Begin.", "Done.", "Stop."]
+    await session.append([pair[0], {"role": "assistant", "content": "Done!"}], after=ROOT)
+    assert await said(session) == ["Begin.", "Done!"]
+    assert (await session.prune(dry_run=True)).messages == 3
 
 
-def test_thinking_that_a_context_left_out_makes_no_other_message() -> None:
-    async def main() -> None:
-        session = await memory_over(InMemoryStore()).session("run")
-        thought = Thinking(text="First the clock.", signature="s", format="anthropic")
-        path = told("ask", "work", "answer")
-        path[1] = Draft(role="assistant", parts=(thought, *path[1].parts))
-        await session.append(path)
-        for budget in (NARROW, WIDE):
-            for rule in ("prefix", "none"):
-                shown: Context = await session.context(budget, to="anthropic", thinking=rule)  # type: ignore[arg-type]
-                assert (await session.append(shown.messages, format="anthropic", after=ROOT)).new == 0
-        await stays(session, len(path))
-
-    asyncio.run(main())
+async def test_thinking_that_a_context_left_out_makes_no_other_message() -> None:
+    session = await memory_over(InMemoryStore()).session("run")
+    thought = Thinking(text="First the clock.", signature="s", format="anthropic")
+    path = told("ask", "work", "answer")
+    path[1] = Draft(role="assistant", parts=(thought, *path[1].parts))
+    await session.append(path)
+    for budget in (NARROW, WIDE):
+        for rule in ("prefix", "none"):
+            shown: Context = await session.context(budget, to="anthropic", thinking=rule)  # type: ignore[arg-type]
+            assert (await session.append(shown.messages, format="anthropic", after=ROOT)).new == 0
+    await stays(session, len(path))
 
 
-def test_the_doctor_calls_nothing_abandoned_that_a_stored_block_stands_for() -> None:
-    async def main() -> None:
-        store = InMemoryStore()
-        memory = memory_over(store)
-        session = await memory.session("run")
-        await session.append(told())
-        blocks = [each for each in await listed(session) if "[SUMMARIZED]" in str(each["content"])]
-        # As it was stored when blocks were taken for speech: on a path of its own.
-        stored = [Draft(role="user", parts=(Text(text=str(each["content"])),)) for each in blocks]
-        messages = chain(None, stored, lambda parts: (1, 0))
+async def test_the_doctor_calls_nothing_abandoned_that_a_stored_block_stands_for() -> None:
+    store = InMemoryStore()
+    memory = memory_over(store)
+    session = await memory.session("run")
+    await session.append(told())
+    blocks = [each for each in await listed(session) if "[SUMMARIZED]" in str(each["content"])]
+    # As it was stored when blocks were taken for speech: on a path of its own.
+    stored = [Draft(role="user", parts=(Text(text=str(each["content"])),)) for each in blocks]
+    messages = chain(None, stored, lambda parts: (1, 0))
 
-        def change(tx: Transaction) -> None:
-            tx.log.insert(session.key, messages)
-            tx.log.move(session.key, "main", messages[-1].id)
+    def change(tx: Transaction) -> None:
+        tx.log.insert(session.key, messages)
+        tx.log.move(session.key, "main", messages[-1].id)
 
-        await store.write(change)
-        found = await memory.doctor()
-        (fault,) = [each for each in found if each.kind == "fault"]
-        assert "stored as if they had been said" in fault.text
-        assert "ireneo rewind run m_" in fault.advice
-        assert not [each for each in found if "abandoned" in each.text or "prune" in each.advice]
-
-    asyncio.run(main())
+    await store.write(change)
+    found = await memory.doctor()
+    (fault,) = [each for each in found if each.kind == "fault"]
+    assert "stored as if they had been said" in fault.text
+    assert "ireneo rewind run m_" in fault.advice
+    assert not [each for each in found if "abandoned" in each.text or "prune" in each.advice]
 
 
 def test_each_block_of_a_context_is_one_piece_up_to_its_last_line() -> None:
@@ -419,14 +404,11 @@ def test_an_output_of_which_lines_stand_between_its_ends_is_known() -> None:
 
 
 @pytest.mark.parametrize("steps", [("instruct",), ("ask nothing",), ("instruct", "ask nothing")])
-def test_what_is_put_before_all_else_does_not_go_behind_an_empty_message(steps: tuple[str, ...]) -> None:
-    async def main() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("run")
-            await session.append(told(*steps, name="first"))
-            await session.context(420, preset="coding")
-            other = told("instruct", "ask nothing", name="second")
-            await session.append(other, after=ROOT)
-            assert [message.parts for message in await session.messages()] == [draft.parts for draft in other]
-
-    asyncio.run(main())
+async def test_what_is_put_before_all_else_does_not_go_behind_an_empty_message(steps: tuple[str, ...]) -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append(told(*steps, name="first"))
+        await session.context(420, preset="coding")
+        other = told("instruct", "ask nothing", name="second")
+        await session.append(other, after=ROOT)
+        assert [message.parts for message in await session.messages()] == [draft.parts for draft in other]

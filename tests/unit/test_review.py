@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import House, every_store, housed
 from tests.property.invariants.promises import TOKENS
 from tests.unit.lesson_runs import NOW, observed
-from tests.unit.waiting import waited
 
 from ireneo import Draft, Memory
 from ireneo.engine import learn
@@ -97,7 +96,6 @@ async def learned_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch, name: st
 
 @sorts
 @every_store
-@waited
 async def test_what_was_dropped_stays_dropped(
     store: str, sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +131,6 @@ async def test_what_was_dropped_stays_dropped(
 
 @sorts
 @every_store
-@waited
 async def test_what_was_reworded_keeps_its_words_and_its_evidence(
     store: str, sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +158,6 @@ async def test_what_was_reworded_keeps_its_words_and_its_evidence(
 
 
 @every_store
-@waited
 async def test_a_kept_trap_is_not_overturned_by_runs_that_heed_it(store: str, shows: Shows) -> None:
     shows([replace(SHOWN["trap"], held=6)])
     async with housed(store) as house:
@@ -174,7 +170,6 @@ async def test_a_kept_trap_is_not_overturned_by_runs_that_heed_it(store: str, sh
         assert await told(memory) == [lesson.lesson]
 
 
-@waited
 async def test_what_is_forgotten_takes_the_word_on_it_along(shows: Shows) -> None:
     shows([SHOWN["fact"]])
     async with housed("sqlite") as house:
@@ -185,7 +180,6 @@ async def test_what_is_forgotten_takes_the_word_on_it_along(shows: Shows) -> Non
         assert await memory.lessons(disputed=True) == []
 
 
-@waited
 async def test_a_review_survives_an_export_of_memories(shows: Shows) -> None:
     shows([SHOWN["ruling"], SHOWN["trap"]])
     async with housed("sqlite") as house:
@@ -204,7 +198,6 @@ async def test_a_review_survives_an_export_of_memories(shows: Shows) -> None:
         assert await told(memory) == [OWN], "and the same file again changes nothing"
 
 
-@waited
 async def test_what_a_review_cannot_use_is_refused(shows: Shows) -> None:
     shows([SHOWN["fact"]])
     async with housed("in memory") as house:

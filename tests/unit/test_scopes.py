@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
-from tests.unit.waiting import waited
 from tests.whole import whole
 
 import ireneo
@@ -68,7 +67,6 @@ async def opened(kind: str) -> AsyncIterator[tuple[House, ireneo.Memory]]:
 
 
 @every_store
-@waited
 async def test_what_a_rewind_left_behind_is_found_only_where_it_is_asked_for(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -85,7 +83,6 @@ async def test_what_a_rewind_left_behind_is_found_only_where_it_is_asked_for(sto
 
 
 @every_store
-@waited
 async def test_what_was_undone_is_found_again_once_a_branch_leads_to_it(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -104,7 +101,6 @@ async def test_what_was_undone_is_found_again_once_a_branch_leads_to_it(store: s
 
 
 @every_store
-@waited
 async def test_what_was_undone_speaks_for_nothing_beside_it(store: str) -> None:
     """A word of an undone message must not lift the one that now stands where it stood."""
     async with opened(store) as (_, memory):
@@ -117,7 +113,6 @@ async def test_what_was_undone_speaks_for_nothing_beside_it(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_from_a_branch_the_others_of_its_session_are_not_seen(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -141,7 +136,6 @@ async def test_from_a_branch_the_others_of_its_session_are_not_seen(store: str) 
 
 
 @every_store
-@waited
 async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed(store: str) -> None:
     """Episodes and failures, and what was told and concluded from it; all of it comes back with the branch."""
     async with opened(store) as (_, memory):
@@ -169,7 +163,6 @@ async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed(store
 
 
 @every_store
-@waited
 async def test_a_fact_that_only_an_undone_word_replaced_holds(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -185,7 +178,6 @@ async def test_a_fact_that_only_an_undone_word_replaced_holds(store: str) -> Non
 
 
 @every_store
-@waited
 async def test_every_face_says_the_same_after_a_rewind(store: str) -> None:
     """Lists, histories, recall and briefs show what stands, and an erasure what of it is left behind only."""
     async with opened(store) as (_, memory):
@@ -227,7 +219,6 @@ async def test_every_face_says_the_same_after_a_rewind(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_what_a_person_told_without_a_message_stays_whatever_is_undone(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -254,7 +245,6 @@ async def story(memory: ireneo.Memory) -> Sequence[str]:
 
 
 @every_store
-@waited
 async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> None:
     async with opened(store) as (_, memory):
         ids = await story(memory)
@@ -274,7 +264,6 @@ async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> 
 
 
 @every_store
-@waited
 async def test_what_she_did_not_hear_lifts_nothing_beside_it(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -283,7 +272,6 @@ async def test_what_she_did_not_hear_lifts_nothing_beside_it(store: str) -> None
 
 
 @every_store
-@waited
 async def test_many_that_she_did_not_hear_hide_none_that_she_heard(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -306,7 +294,6 @@ PLAY = (
 
 
 @every_store
-@waited
 async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("table")
@@ -320,7 +307,6 @@ async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it(store:
 
 
 @every_store
-@waited
 async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known(store: str) -> None:
     async with opened(store) as (_, memory):
         await story(memory)
@@ -345,7 +331,6 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
 
 
 @every_store
-@waited
 async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> None:
     async with opened(store) as (_, memory):
         aside = Text(text="The lamp money is mine.", author="Odo", present=())
@@ -360,7 +345,6 @@ async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> 
 
 
 @every_store
-@waited
 async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: str) -> None:
     """A stretch that lies beside the path may have what was undone in the midst of it."""
     async with opened(store) as (_, memory):
@@ -384,7 +368,6 @@ async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: s
 
 
 @every_store
-@waited
 async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -409,7 +392,6 @@ async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> N
 
 
 @every_store
-@waited
 async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
     async with opened(store) as (_, memory):
         ids = await story(memory)
@@ -421,7 +403,6 @@ async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: 
         assert "drowned" not in whole(vera)
 
 
-@waited
 async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
     async with opened("sqlite") as (_, memory):
         ids = await story(memory)
@@ -434,7 +415,6 @@ async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
 
 
 @every_store
-@waited
 async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> None:
     async with opened(store) as (_, memory):
         one, two = await memory.session("one"), await memory.session("two")
@@ -448,7 +428,6 @@ async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> 
 
 
 @every_store
-@waited
 async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("talk")
@@ -462,7 +441,6 @@ async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) ->
 
 
 @every_store
-@waited
 async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -484,7 +462,6 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -502,7 +479,6 @@ async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -535,7 +511,6 @@ async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store:
 
 
 @every_store
-@waited
 async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
@@ -557,7 +532,6 @@ async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
 
 
 @every_store
-@waited
 async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str) -> None:
     async with opened(store) as (_, memory):
         ids = await story(memory)
@@ -586,7 +560,6 @@ async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str)
                     await memory.lookup(name, viewpoint="Vera")
 
 
-@waited
 async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path() -> None:
     # Here, since it takes a second, and each worker collects all tests.
     from mcp import Client
@@ -646,7 +619,6 @@ async def two_projects(memory: ireneo.Memory) -> None:
 
 
 @every_store
-@waited
 async def test_instructions_planted_in_one_project_never_reach_another(store: str) -> None:
     async with opened(store) as (_, memory):
         await two_projects(memory)
@@ -675,7 +647,6 @@ async def test_instructions_planted_in_one_project_never_reach_another(store: st
 
 
 @every_store
-@waited
 async def test_a_memory_of_several_projects_is_shown_in_each(store: str) -> None:
     async with opened(store) as (_, memory):
         for project in ("harbour", "mill"):
@@ -685,7 +656,6 @@ async def test_a_memory_of_several_projects_is_shown_in_each(store: str) -> None
 
 
 @every_store
-@waited
 async def test_what_another_project_says_of_the_same_changes_nothing_here(store: str) -> None:
     async with opened(store) as (_, memory):
         await memory.remember("The port of the server is 8000.", project="harbour", at=MAY)
@@ -699,7 +669,6 @@ async def test_what_another_project_says_of_the_same_changes_nothing_here(store:
 
 
 @every_store
-@waited
 async def test_a_session_may_be_told_its_project_and_keeps_it(store: str) -> None:
     async with opened(store) as (house, memory):
         session = await memory.session("loop", project="/srv/harbour")
@@ -717,7 +686,6 @@ async def test_a_session_may_be_told_its_project_and_keeps_it(store: str) -> Non
 
 
 @every_store
-@waited
 async def test_many_memories_of_another_project_hide_none_of_this_one(store: str) -> None:
     async with opened(store) as (_, memory):
         await memory.remember_all(
@@ -732,7 +700,6 @@ async def test_many_memories_of_another_project_hide_none_of_this_one(store: str
 
 
 @every_store
-@waited
 async def test_the_scratchpad_of_another_projects_session_is_out_of_reach(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("monday", project="mill")
@@ -750,7 +717,6 @@ async def test_the_scratchpad_of_another_projects_session_is_out_of_reach(store:
 
 
 @every_store
-@waited
 async def test_a_scratchpad_written_ahead_of_another_projects_session_is_not_shown_there(store: str) -> None:
     async with opened(store) as (_, memory):
         await memory.scratchpad("tuesday", project="harbour").write(goal="Mail the keys.")
@@ -764,7 +730,6 @@ async def test_a_scratchpad_written_ahead_of_another_projects_session_is_not_sho
 # -- files of earlier versions --------------------------------------------------------------------------------------
 
 
-@waited
 async def test_a_file_of_an_earlier_version_learns_its_projects_and_what_was_undone(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with ireneo.open(path) as memory:

@@ -195,13 +195,10 @@ def test_spaces_have_scratchpads_of_their_own(store: str) -> None:
     within(store, work)
 
 
-def test_those_written_last_come_first() -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        memory = memory_over(InMemoryStore(), clock=clock)
-        for task in ("one", "two", "three", "one"):
-            clock.move(timedelta(seconds=1))
-            await memory.scratchpad(task).write(goal=task)
-        assert [each.task for each in await memory.pads()] == ["one", "three", "two"]
-
-    asyncio.run(work())
+async def test_those_written_last_come_first() -> None:
+    clock = ManualClock()
+    memory = memory_over(InMemoryStore(), clock=clock)
+    for task in ("one", "two", "three", "one"):
+        clock.move(timedelta(seconds=1))
+        await memory.scratchpad(task).write(goal=task)
+    assert [each.task for each in await memory.pads()] == ["one", "three", "two"]

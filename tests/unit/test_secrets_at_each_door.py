@@ -132,31 +132,23 @@ def test_no_secret_of_any_kind_comes_in(door: Door, tmp_path: Path) -> None:
     assert b"[REDACTED " in b"".join(file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_no_name_of_a_session_a_branch_or_a_task_holds_one(tmp_path: Path) -> None:
-    async def come() -> None:
-        async with ireneo.open(tmp_path / "a.db", durability="normal") as memory:
-            for one in BARE:
-                session = await memory.session(f"run of {one.secrets[0]}")
-                await session.append("Go on.")
-                await session.fork(f"with {one.secrets[0]}")
-                again = await memory.session(f"run of {one.secrets[0]}", must_exist=True)
-                assert len(await again.messages()) == 1
-                await memory.scratchpad(f"task {one.secrets[0]}").write(goal="to go on")
-                assert await memory.scratchpad(f"task {one.secrets[0]}").read() is not None
-
-    asyncio.run(come())
+async def test_no_name_of_a_session_a_branch_or_a_task_holds_one(tmp_path: Path) -> None:
+    async with ireneo.open(tmp_path / "a.db", durability="normal") as memory:
+        for one in BARE:
+            session = await memory.session(f"run of {one.secrets[0]}")
+            await session.append("Go on.")
+            await session.fork(f"with {one.secrets[0]}")
+            again = await memory.session(f"run of {one.secrets[0]}", must_exist=True)
+            assert len(await again.messages()) == 1
+            await memory.scratchpad(f"task {one.secrets[0]}").write(goal="to go on")
+            assert await memory.scratchpad(f"task {one.secrets[0]}").read() is not None
     assert left(b"".join(file.read_bytes() for file in tmp_path.iterdir()), BARE) == []
 
 
-def test_a_value_is_known_by_the_name_of_its_attribute(tmp_path: Path) -> None:
-    async def come() -> None:
-        async with ireneo.open(":memory:") as memory:
-            done = await memory.remember(
-                "It is hunter2xy.", subject="the gate", attribute="password", value="hunter2xy"
-            )
-            assert (done.record.text, done.record.value) == ("It is [REDACTED password].", "[REDACTED password]")
-
-    asyncio.run(come())
+async def test_a_value_is_known_by_the_name_of_its_attribute(tmp_path: Path) -> None:
+    async with ireneo.open(":memory:") as memory:
+        done = await memory.remember("It is hunter2xy.", subject="the gate", attribute="password", value="hunter2xy")
+        assert (done.record.text, done.record.value) == ("It is [REDACTED password].", "[REDACTED password]")
 
 
 def run_with(one: Planted) -> list[bytes]:

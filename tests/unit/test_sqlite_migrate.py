@@ -64,65 +64,58 @@ def light(messages: list[Message]) -> list[Message]:
     return [replace(message, draft=replace(message.draft, native=None)) for message in messages]
 
 
-def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path) -> None:
-    async def main() -> None:
-        store = await open_sqlite(version_1)
+async def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path) -> None:
+    store = await open_sqlite(version_1)
 
-        def look(tx: Transaction) -> None:
-            for path in (MESSAGES, FORK):
-                assert tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
-            assert tx.log.drafts(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
-            assert tx.summaries.frontier(KEY, MESSAGES[-1].id, SUMMARIZER) == [SUMMARY]
-            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == rebuilt(MESSAGES[3])
-            assert tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
-            assert tx.spending.of_session(KEY) == Spent()
-            assert tx.leases.of_session(KEY) == []
-            assert tx.upkeep.faults() == []
+    def look(tx: Transaction) -> None:
+        for path in (MESSAGES, FORK):
+            assert tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
+        assert tx.log.drafts(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
+        assert tx.summaries.frontier(KEY, MESSAGES[-1].id, SUMMARIZER) == [SUMMARY]
+        assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == rebuilt(MESSAGES[3])
+        assert tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
+        assert tx.spending.of_session(KEY) == Spent()
+        assert tx.leases.of_session(KEY) == []
+        assert tx.upkeep.faults() == []
 
-        await store.read(look)
-        await store.close()
-
-    asyncio.run(main())
+    await store.read(look)
+    await store.close()
 
 
-def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
+async def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
     note = noted(MESSAGES[2], "keep this")
     mark = rebuilt(MESSAGES[3], taken_up=(SummaryId("s_one"),))
+    store = await open_sqlite(version_1)
 
-    async def main() -> None:
-        store = await open_sqlite(version_1)
+    def change(tx: Transaction) -> Lease:
+        assert tx.annotations.put(KEY, [note]) == 1
+        tx.rebuilds.put(KEY, mark)
+        tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
+        lease = tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+        assert lease is not None
+        assert lease.token == 1
+        return lease
 
-        def change(tx: Transaction) -> Lease:
-            assert tx.annotations.put(KEY, [note]) == 1
-            tx.rebuilds.put(KEY, mark)
-            tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
-            lease = tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
-            assert lease is not None
-            assert lease.token == 1
-            return lease
+    lease = await store.write(change)
+    await store.write(tell, say("and on"))
+    await store.close()
+    again = await open_sqlite(version_1)
 
-        lease = await store.write(change)
-        await store.write(tell, say("and on"))
-        await store.close()
-        again = await open_sqlite(version_1)
+    def look(tx: Transaction) -> None:
+        assert tx.annotations.on_path(KEY, FORK[-1].id) == [note]
+        assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == mark
+        assert tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
+        assert tx.leases.of_session(KEY) == [lease]
+        assert tx.upkeep.faults() == []
+        head = tx.log.head(KEY)
+        assert head is not None
+        assert head.position == len(MESSAGES)
 
-        def look(tx: Transaction) -> None:
-            assert tx.annotations.on_path(KEY, FORK[-1].id) == [note]
-            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == mark
-            assert tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
-            assert tx.leases.of_session(KEY) == [lease]
-            assert tx.upkeep.faults() == []
-            head = tx.log.head(KEY)
-            assert head is not None
-            assert head.position == len(MESSAGES)
-
-        await again.read(look)
-        await again.close()
-
-    asyncio.run(main())
+    await again.read(look)
+    await again.close()
 
 
-def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> None:
+async def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old, lesson = learned("old"), replace(learned("lesson"), cue="c")
     database = apsw.Connection(str(path))
@@ -135,31 +128,24 @@ def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> Non
         (KEY.space, old.id, msgspec.json.encode(old).decode()),
     )
     database.close()
+    store = await open_sqlite(path)
 
-    async def main() -> None:
-        store = await open_sqlite(path)
+    def change(tx: Transaction) -> None:
+        assert tx.memories.list(KEY.space, MemoryFilter()) == [old]
+        assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == []
+        tx.memories.put(KEY.space, [lesson])
+        tx.runs.put(KEY.space, ran("one"), [observed("c", "one")])
+        assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == [lesson]
+        assert tx.memories.list(KEY.space, MemoryFilter(cues=("c",))) == [lesson]
+        assert [claim.cue for claim in tx.runs.claims(KEY.space)] == ["c"]
 
-        def change(tx: Transaction) -> None:
-            assert tx.memories.list(KEY.space, MemoryFilter()) == [old]
-            assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == []
-            tx.memories.put(KEY.space, [lesson])
-            tx.runs.put(KEY.space, ran("one"), [observed("c", "one")])
-            assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == [lesson]
-            assert tx.memories.list(KEY.space, MemoryFilter(cues=("c",))) == [lesson]
-            assert [claim.cue for claim in tx.runs.claims(KEY.space)] == ["c"]
+    await store.write(change)
+    await store.close()
 
-        await store.write(change)
+
+async def test_a_file_of_version_1_may_be_opened_by_several_at_once(version_1: Path) -> None:
+    for store in await asyncio.gather(*(open_sqlite(version_1) for _ in range(6))):
         await store.close()
-
-    asyncio.run(main())
-
-
-def test_a_file_of_version_1_may_be_opened_by_several_at_once(version_1: Path) -> None:
-    async def main() -> None:
-        for store in await asyncio.gather(*(open_sqlite(version_1) for _ in range(6))):
-            await store.close()
-
-    asyncio.run(main())
     database = apsw.Connection(str(version_1))
     applied = [number for (number,) in database.execute("SELECT number FROM migrations ORDER BY number")]
     database.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -54,18 +53,15 @@ def test_a_brief_stays_within_its_budget(budget: int) -> None:
         assert brief.lines
 
 
-def test_a_session_is_told_the_lessons_of_its_project() -> None:
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            for name, drafts in (("one", no_pytest()), ("two", no_pytest("tests/x.py")), ("three", no_pytest())):
-                session = await memory.session(name)
-                await session.append([message.draft for message in a_run(drafts).messages])
-            assert len(await progress_of(memory.learn)) == 3
-            told = await memory.brief(project="ledger", budget=1_500)
-            assert "## Lessons of earlier runs" in told.markdown
-            assert "When `pytest` fails with" in told.markdown
-            assert told.tokens <= 1_500
-            assert "## Lessons of earlier runs" not in (await memory.brief(goal="Add a column")).markdown
-            assert (await memory.brief(goal="Add a column", project="ledger")).lines == ()
-
-    asyncio.run(work())
+async def test_a_session_is_told_the_lessons_of_its_project() -> None:
+    async with ireneo.open(":memory:") as memory:
+        for name, drafts in (("one", no_pytest()), ("two", no_pytest("tests/x.py")), ("three", no_pytest())):
+            session = await memory.session(name)
+            await session.append([message.draft for message in a_run(drafts).messages])
+        assert len(await progress_of(memory.learn)) == 3
+        told = await memory.brief(project="ledger", budget=1_500)
+        assert "## Lessons of earlier runs" in told.markdown
+        assert "When `pytest` fails with" in told.markdown
+        assert told.tokens <= 1_500
+        assert "## Lessons of earlier runs" not in (await memory.brief(goal="Add a column")).markdown
+        assert (await memory.brief(goal="Add a column", project="ledger")).lines == ()

@@ -185,16 +185,13 @@ def test_a_stretch_of_which_there_is_nothing_to_tell_has_no_block_of_its_own() -
         assert all("Quorl" in each for each in blocks if "that are not summarised" not in each)
 
 
-def test_a_store_is_sound_after_contexts_of_any_width() -> None:
-    async def cut() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session("story")
-            await session.append(Storyteller().tell(["chat"] * 60))
-            for budget in (256, 300, 600, 1_200):
-                await session.context(budget, preset=TINY_STORY)
-            assert await memory.doctor() == []
-
-    asyncio.run(cut())
+async def test_a_store_is_sound_after_contexts_of_any_width() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("story")
+        await session.append(Storyteller().tell(["chat"] * 60))
+        for budget in (256, 300, 600, 1_200):
+            await session.context(budget, preset=TINY_STORY)
+        assert await memory.doctor() == []
 
 
 def roleplay(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from tests.progress import progress_of
 
 from ireneo.adapters.in_memory import InMemoryStore
@@ -51,21 +49,18 @@ async def covered_once(session: Session) -> None:
     assert due == len(path)
 
 
-def test_a_branch_behind_every_leaf_comes_to_an_end() -> None:
-    async def main() -> None:
-        main_branch = await (await memory()).session("story")
-        await main_branch.append(turns(0, 64))
-        await caught_up(main_branch)
-        path = await main_branch.messages()
-        for place in range(3, 48, 4):
-            branch = await main_branch.fork(f"behind {place}", at=path[place].id)
-            # The leaf that ends here would have gone on: what follows opens no turn.
-            await branch.append(said("assistant", 1_000 + place))
-            for number in range(0, 24, 6):
-                await branch.append(turns(2_000 + 100 * place + number, 6))
-                await caught_up(branch)
-                assert await caught_up(branch) == 0
-                assert (await branch.context(BUDGET)).behind == 0
-                await covered_once(branch)
-
-    asyncio.run(main())
+async def test_a_branch_behind_every_leaf_comes_to_an_end() -> None:
+    main_branch = await (await memory()).session("story")
+    await main_branch.append(turns(0, 64))
+    await caught_up(main_branch)
+    path = await main_branch.messages()
+    for place in range(3, 48, 4):
+        branch = await main_branch.fork(f"behind {place}", at=path[place].id)
+        # The leaf that ends here would have gone on: what follows opens no turn.
+        await branch.append(said("assistant", 1_000 + place))
+        for number in range(0, 24, 6):
+            await branch.append(turns(2_000 + 100 * place + number, 6))
+            await caught_up(branch)
+            assert await caught_up(branch) == 0
+            assert (await branch.context(BUDGET)).behind == 0
+            await covered_once(branch)

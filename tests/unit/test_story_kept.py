@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from functools import wraps
-from typing import ParamSpec
 
 import pytest
 from tests.progress import progress_of
@@ -21,7 +17,6 @@ from ireneo.summaries.policy import STORY, Policy, StorySettings
 from ireneo.summaries.summary import RecentValues
 from ireneo.testing.scripted import ManualClock
 
-P = ParamSpec("P")
 PEOPLE = ("Nessa", "Orrin", "Pell")
 SMALL = Policy(
     name="story",
@@ -29,19 +24,6 @@ SMALL = Policy(
     live_share=STORY.live_share,
 )
 BUDGETS = (300, 900, 2_000)
-
-
-def awaited(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    """Run a test in an event loop of its own."""
-
-    @wraps(test)
-    def run(*given: P.args, **named: P.kwargs) -> None:
-        async def alone() -> None:
-            await test(*given, **named)
-
-        asyncio.run(alone())
-
-    return run
 
 
 def said(source: random.Random) -> Draft:
@@ -68,7 +50,6 @@ async def both_show_the_same(memory: ireneo.Memory, session: ireneo.Session, vie
 
 
 @pytest.mark.parametrize(("seed", "system"), [(0, False), (1, True), (2, False)])
-@awaited
 async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
     source = random.Random(seed)
     async with ireneo.open(":memory:", preset=SMALL) as memory:
@@ -85,7 +66,6 @@ async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
         await both_show_the_same(memory, session, viewpoint="Nessa")
 
 
-@awaited
 async def test_branches_of_one_session_don_t_mix() -> None:
     source = random.Random(5)
     async with ireneo.open(":memory:", preset=SMALL) as memory:
@@ -99,7 +79,6 @@ async def test_branches_of_one_session_don_t_mix() -> None:
 
 
 @pytest.mark.parametrize("leaves", [CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
-@awaited
 async def test_all_that_is_due_is_made_however_many_leaves_it_is(leaves: int) -> None:
     async with ireneo.open(":memory:", preset=SMALL) as memory:
         session = await memory.session("tale")
@@ -117,7 +96,6 @@ async def test_all_that_is_due_is_made_however_many_leaves_it_is(leaves: int) ->
         assert sum(row.covers for row in rows) == len(drafts)
 
 
-@awaited
 async def test_work_that_asks_no_model_is_leased_for_a_short_time() -> None:
     clock = ManualClock(datetime(2031, 5, 1, tzinfo=UTC))
     async with ireneo.open(":memory:") as memory:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from msgspec.structs import replace
 from tests.unit.test_overview import Tale, drafts
 
@@ -21,44 +19,38 @@ def blocks(context: Context) -> list[tuple[int, str]]:
     return [(row.covers, row.text) for row in context.view if row.what == "summary"]
 
 
-def test_a_model_tells_the_newest_messages_ahead_of_their_leaf() -> None:
-    async def main() -> None:
-        story = Tale(policy=POLICY)
-        await story.go_on()
-        await story.session.append(drafts(0, LEAVES * 6 + OPEN))
-        before = await story.session.context(BUDGET)
-        await story.session.summarise(BUDGET)
-        asked = len(story.model.prompts)
-        context = await story.session.context(BUDGET)
-        assert context.tokens <= BUDGET
-        ahead = [text for covers, text in blocks(context) if covers == 12]
-        assert len(ahead) == 1
-        assert "On day 18" in ahead[0]
-        assert sum(row.covers for row in context.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN) * 4
-        assert not [text for covers, text in blocks(before) if covers == 12]
-        # Nothing is asked anew until the story has gone on by half a leaf.
-        await story.session.append(drafts(LEAVES * 6 + OPEN, 1))
-        await story.session.summarise(BUDGET)
-        assert len(story.model.prompts) == asked
-        again = await story.session.context(BUDGET)
-        assert [text for covers, text in blocks(again) if covers == 12] == ahead
-        # Once its leaf is told, that stands in its place.
-        await story.session.append(drafts(LEAVES * 6 + OPEN + 1, 5))
-        await story.session.summarise(BUDGET)
-        told = await story.session.context(BUDGET)
-        assert sum(row.covers for row in told.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN + 6) * 4
-        assert ahead[0] not in "\n".join(text for _, text in blocks(told))
-
-    asyncio.run(main())
+async def test_a_model_tells_the_newest_messages_ahead_of_their_leaf() -> None:
+    story = Tale(policy=POLICY)
+    await story.go_on()
+    await story.session.append(drafts(0, LEAVES * 6 + OPEN))
+    before = await story.session.context(BUDGET)
+    await story.session.summarise(BUDGET)
+    asked = len(story.model.prompts)
+    context = await story.session.context(BUDGET)
+    assert context.tokens <= BUDGET
+    ahead = [text for covers, text in blocks(context) if covers == 12]
+    assert len(ahead) == 1
+    assert "On day 18" in ahead[0]
+    assert sum(row.covers for row in context.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN) * 4
+    assert not [text for covers, text in blocks(before) if covers == 12]
+    # Nothing is asked anew until the story has gone on by half a leaf.
+    await story.session.append(drafts(LEAVES * 6 + OPEN, 1))
+    await story.session.summarise(BUDGET)
+    assert len(story.model.prompts) == asked
+    again = await story.session.context(BUDGET)
+    assert [text for covers, text in blocks(again) if covers == 12] == ahead
+    # Once its leaf is told, that stands in its place.
+    await story.session.append(drafts(LEAVES * 6 + OPEN + 1, 5))
+    await story.session.summarise(BUDGET)
+    told = await story.session.context(BUDGET)
+    assert sum(row.covers for row in told.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN + 6) * 4
+    assert ahead[0] not in "\n".join(text for _, text in blocks(told))
 
 
-def test_a_context_with_room_for_them_shows_the_messages() -> None:
-    async def main() -> None:
-        story = Tale(policy=POLICY)
-        await story.go_on()
-        await story.session.append(drafts(0, LEAVES * 6 + OPEN))
-        await story.session.summarise(BUDGET)
-        wide = await story.session.context(40_000)
-        assert not [text for covers, text in blocks(wide) if covers == 12]
-
-    asyncio.run(main())
+async def test_a_context_with_room_for_them_shows_the_messages() -> None:
+    story = Tale(policy=POLICY)
+    await story.go_on()
+    await story.session.append(drafts(0, LEAVES * 6 + OPEN))
+    await story.session.summarise(BUDGET)
+    wide = await story.session.context(40_000)
+    assert not [text for covers, text in blocks(wide) if covers == 12]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.guard import check_call
@@ -352,7 +351,6 @@ def test_what_names_no_call_is_known(text: str, kind: Kind, *, so: bool) -> None
     assert names_no_call(replace(record(text), kind=kind)) == so
 
 
-@waited
 async def test_what_warns_is_a_failure_unless_somebody_says_what_it_is(tmp_path: Path) -> None:
     text = "make deploy hangs without the VPN: connect first"
     async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
@@ -449,7 +447,6 @@ def test_its_signature_names_the_call_where_the_text_does_not() -> None:
     assert (found.command, found.way_out) == ("make deploy", "connect first")
 
 
-@waited
 async def test_remembered_overturned_and_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
 
@@ -475,7 +472,6 @@ async def test_remembered_overturned_and_forgotten(tmp_path: Path) -> None:
         assert await memory.check(*CALL, project="cli") is None
 
 
-@waited
 async def test_what_an_earlier_file_remembers_is_told(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with ireneo.open(path, durability="normal") as memory:
@@ -501,7 +497,6 @@ async def test_what_an_earlier_file_remembers_is_told(tmp_path: Path) -> None:
     assert all("'failure'" in sql for (sql,) in names)
 
 
-@waited
 async def test_what_a_rewind_undid_warns_of_nothing_and_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with ireneo.open(path, durability="normal") as memory:

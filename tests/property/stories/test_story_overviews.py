@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,23 +80,20 @@ def test_a_context_with_an_overview_tells_each_message_once(
     live_in(store, work)
 
 
-def test_these_stories_have_overviews() -> None:
-    async def main() -> None:
-        from ireneo.adapters.in_memory import InMemoryStore
+async def test_these_stories_have_overviews() -> None:
+    from ireneo.adapters.in_memory import InMemoryStore
 
-        inner = InMemoryStore()
-        memory = memory_with(inner, FickleLLM())
-        session = await memory.session("run")
-        await session.append(Storyteller().tell(["chats", "scene", "chats", "promise"] * 4))
-        await progress_of(memory.work, until_idle=True, preset=TINY_STORY)
-        assert await overviews(inner) == []
-        for budget in BUDGETS:
-            await session.context(budget, preset=TINY_STORY)
-        await progress_of(memory.work, until_idle=True, preset=TINY_STORY)
-        assert len(await overviews(inner)) >= 1
-        path = await session.messages()
-        context = await session.context(BUDGETS[0], preset=TINY_STORY)
-        sound(context, path, BUDGETS[0])
-        assert max(row.covers for row in context.view) > len(path) // 2
-
-    asyncio.run(main())
+    inner = InMemoryStore()
+    memory = memory_with(inner, FickleLLM())
+    session = await memory.session("run")
+    await session.append(Storyteller().tell(["chats", "scene", "chats", "promise"] * 4))
+    await progress_of(memory.work, until_idle=True, preset=TINY_STORY)
+    assert await overviews(inner) == []
+    for budget in BUDGETS:
+        await session.context(budget, preset=TINY_STORY)
+    await progress_of(memory.work, until_idle=True, preset=TINY_STORY)
+    assert len(await overviews(inner)) >= 1
+    path = await session.messages()
+    context = await session.context(BUDGETS[0], preset=TINY_STORY)
+    sound(context, path, BUDGETS[0])
+    assert max(row.covers for row in context.view) > len(path) // 2
