@@ -105,7 +105,7 @@ def collect() -> list[Found]:
         Found(source, flags, f"{path.relative_to(PACKAGE)}:{line}", asked.of(path, line))
         for source, flags, path, line in made
     }
-    found |= set(asked.inside())
+    found |= {*asked.inside(), *asked.of_topics()}
     return sorted(found, key=lambda each: (each.place, str(each.source)))
 
 
@@ -119,6 +119,8 @@ def _listen() -> set[tuple[str | bytes, int, Path, int]]:
 
     def heard(source: str | bytes | Callable[[], str | bytes], flags: int = 0) -> object:
         frame = sys._getframe(1)
+        if frame.f_code.co_name == "__new__":  # Of a topic: `of_topics` has it.
+            return real(source, flags)
         # A module may make its patterns by a function of its own or of another one; what is made of data is made when
         # `_make_all` asks for it.
         while frame.f_back and frame.f_code.co_name != "<module>" and frame.f_back.f_code is not _make_all.__code__:
@@ -201,6 +203,44 @@ class _Asked:
                     compiled = re.compile(source, _flags_of(call, method))
                     place = f"{path.relative_to(PACKAGE)}:{call.lineno}"
                     yield Found(source, int(compiled.flags), place, methods)
+
+    def of_topics(self) -> Iterator[Found]:
+        """The patterns of languages' topics, at a place where they are asked something."""
+        topic = importlib.import_module("ireneo.language.files").topic
+        kinds = {
+            name: kind
+            for each in ("topics", "spoken", "story_topics")
+            for name, kind in vars(importlib.import_module(f"ireneo.language.{each}")).items()
+        }
+        for (name, field), asking in self._of_fields().items():
+            made = getattr(topic(kinds[name]), field)
+            if hasattr(made, "pattern"):
+                place = max((file for file, _ in asking), key=lambda each: OF_BOUNDED_TEXTS.get(each, LONG))
+                methods = _told_apart({method for _, method in asking}) or ("search",)
+                yield Found(made.pattern, made.flags, f"{place}:{field}", methods)
+
+    def _of_fields(self) -> dict[tuple[str, str], set[tuple[str, str]]]:
+        """By topic and field, the files that ask something of it, and what; "?" where one hands it on."""
+        asking = defaultdict[tuple[str, str], set[tuple[str, str]]](set)
+        for path, met in self.met.items():
+            file = str(path.relative_to(PACKAGE))
+            held = {name: node.value for node in self.trees[path].body for name in _targets(node)}
+            fields = {id(node): key for node in met.names if (key := _field_of(node, held))}
+            for node in met.names:
+                if isinstance(node, ast.Attribute) and (key := fields.pop(id(node.value), None)):
+                    asking[key].add((file, _ASKS.get(node.attr, node.attr)))
+            for key in fields.values():
+                asking[key].add((file, "?"))
+        return asking
+
+
+def _field_of(node: ast.AST, held: dict[str, ast.expr]) -> tuple[str, str] | None:
+    """The topic and the field of `topic(Binding).bans`, or of a name for that topic."""
+    if isinstance(node, ast.Attribute):
+        of = held.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
+        if isinstance(of, ast.Call) and _name_of(of.func) in ("topic", "of_language"):
+            return _name_of(of.args[0]), node.attr
+    return None
 
 
 class _Met:

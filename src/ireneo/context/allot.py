@@ -7,7 +7,6 @@ already shown, and by its age; so the same fact stands once, in the statement th
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -17,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Explaining, Prose
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
@@ -29,6 +28,10 @@ from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName
 from ireneo.summaries.tell_code import REMOVED, faded
 from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
+
+_EXPLAINING = topic(Explaining)
+_SAYS = topic(Prose)
+
 
 BARE = 0.25
 """Share of its weight that a statement keeps when everything it names is already shown."""
@@ -510,10 +513,6 @@ rare they are; one of few words says something of its own."""
 
 MOST_TOGETHER = 2
 
-_TAKES_BACK = lazy_re(lambda: rf"\b{either(topic(Prose).takes_back)}(?!\w)", re.IGNORECASE)
-_FINDS = lazy_re(lambda: rf"\b{either(topic(Prose).finds)}(?!\w)", re.IGNORECASE)
-_GUESSES = lazy_re(lambda: rf"\b{either(topic(Explaining).hedges)}(?!\w)", re.IGNORECASE)
-_TAKES_AWAY = lazy_re(lambda: rf"^\W*{either(topic(Prose).takes_away)}(?!\w)", re.IGNORECASE)
 _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 
 
@@ -529,10 +528,10 @@ def outdated(told: Sequence[PricedLine]) -> dict[int, Line | None]:
 
 def _guesses(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
     """What was guessed before something was found out about it."""
-    found = [told[place] for place in own if _FINDS.search(told[place].line.text)]
+    found = [told[place] for place in own if _SAYS.finds.search(told[place].line.text)]
     for place in own:
         line, words = told[place].line, told[place].terms
-        if found and _GUESSES.search(line.text) and not _FINDS.search(line.text):
+        if found and _EXPLAINING.hedges.search(line.text) and not _SAYS.finds.search(line.text):
             later = (each for each in found if 0 < each.line.position - line.position <= NEAR)
             if any(len(words & each.terms) >= FEWEST_SHARED for each in later):
                 yield place, replace(line, weight=line.weight * GUESSED)
@@ -540,7 +539,7 @@ def _guesses(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[i
 
 def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
     """What the agent took back, by the words of the message in which it did."""
-    back = {told[place].line.position for place in own if _TAKES_BACK.search(told[place].line.text)}
+    back = {told[place].line.position for place in own if _SAYS.takes_back.search(told[place].line.text)}
     words: dict[int, frozenset[str]] = dict.fromkeys(back, frozenset())
     for place in own:
         if (at := told[place].line.position) in back:
@@ -563,7 +562,7 @@ def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]
     for place, each in enumerate(told):
         text = each.line.text
         code = each.section == "artifacts" and text.startswith(REMOVED)
-        if code or (place in standing and _TAKES_AWAY.match(text)):
+        if code or (place in standing and _SAYS.takes_away.match(text)):
             names = _names_in(text)
             again = frozenset[str]().union(*(new for at, new in added if at > each.line.position))
             if names and names <= again:

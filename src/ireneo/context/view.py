@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
@@ -20,7 +19,7 @@ from ireneo.context.allot import (
     without_pinned,
 )
 from ireneo.context.shorten import Fitted, fit, share, without_thinking
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Rulings
 from ireneo.log.message import (
     MESSAGE_TOKENS,
@@ -51,6 +50,9 @@ from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy,
 from ireneo.summaries.tell_code import REPLACED_CODE, Gone, taken_out
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
+
+_RULINGS = topic(Rulings)
+
 
 NOTES_TOKENS = 14
 """Cost of the line that a format adds where a block has to stand in the user's role."""
@@ -567,7 +569,6 @@ TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
 """A note on the message of a pin tells it where it has the first share of the pin's words, and quotes the second or
 denies where the pin does."""
 _QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
-_DENIES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}", re.IGNORECASE)
 
 
 def pin_block(
@@ -612,7 +613,7 @@ def _tells(note: Line, pin: Line) -> bool:
     quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
     if len(words & quoted) >= QUOTED_SHARE * len(words):
         return True
-    return not _DENIES.search(pin.text) or _DENIES.search(note.text) is not None
+    return not _RULINGS.negates.search(pin.text) or _RULINGS.negates.search(note.text) is not None
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:

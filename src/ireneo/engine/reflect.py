@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -23,7 +22,7 @@ from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, ModelError
 from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import instruction_like, neutralise
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.times import worded
 from ireneo.language.topics import Outcomes
 from ireneo.language.words import other_language, sentences, terms
@@ -40,7 +39,6 @@ from ireneo.memories.reflect import (
     reflection_due,
     still_stands,
 )
-from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.ports.store import Transaction
@@ -48,9 +46,9 @@ from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
 from ireneo.summaries.steps import clip
 
-_UNDONE = lazy_re(lambda: rf"\b{either(topic(Outcomes).undone)}\b", re.I)
-_FAILS = lazy_re(lambda: rf"\b{either(topic(Outcomes).fails)}\b", re.I)
-_OFTEN = lazy_re(lambda: rf"\b{either(topic(Outcomes).often)}\b", re.I)
+_SAYS = topic(Outcomes)
+
+
 _SHOWN = 80
 """Characters of a rejected conclusion that are shown with the reason."""
 
@@ -114,14 +112,14 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
 
 def _undone(text: str, told: Sequence[str]) -> str:
     """The sentence of an episode that shows that what is counted did not happen; "" if there is none."""
-    if not _OFTEN.search(text) or _UNDONE.search(text) or _FAILS.search(text):
+    if not _SAYS.often.search(text) or _SAYS.undone.search(text) or _SAYS.fails.search(text):
         return ""
     said = set(terms(text))
     for each in told:
         shared = [(len(said & set(terms(sentence))), sentence) for sentence in sentences(each)]
         most = max((number for number, _ in shared), default=0)
         nearest = [sentence for number, sentence in shared if number == most]
-        if most and all(_UNDONE.search(sentence) for sentence in nearest):
+        if most and all(_SAYS.undone.search(sentence) for sentence in nearest):
             return nearest[0]
     return ""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks, without_wrong_clauses
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import from_data, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech, Voice
 from ireneo.language.words import other_language
@@ -23,6 +22,9 @@ from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply, ThreadSaid
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
+
+_TURNS = topic(Turns)
+
 
 # The passages of the sources, and which of them a sentence rests on.
 
@@ -103,7 +105,6 @@ MAX_JOINED = 400
 _WORTH = lazy_re(r"(?:(?<!\s)\s++)?\[(10|[1-9])(?:/10)?\](?P<ends>[.!?…]*)")
 _ENDS = ".!?…。！？"
 _CLOSES = "\"'”’»」』)]*_ "
-_POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
 
 
 class ToldSentence(Struct, frozen=True):
@@ -139,7 +140,7 @@ def told(reply: StoryReply) -> list[ToldSentence]:
 
 def points_back(text: str) -> bool:
     """Whether a sentence needs the one before it to be understood, such as “She told him”."""
-    return bool(_POINTS_BACK.match(text))
+    return bool(_TURNS.points_back.match(text))
 
 
 def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:

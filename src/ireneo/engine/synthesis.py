@@ -20,7 +20,7 @@ from ireneo.context.shorten import excerpt, shorten
 from ireneo.grounding.check import Grounds, error_text, strike
 from ireneo.grounding.claims import TextClaim, claims, instruction_like, neutralise
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Instructions
 from ireneo.language.words import sentences
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
@@ -41,6 +41,9 @@ from ireneo.prompts.replies import Again, LessonKind, LessonSaid, LessonsReply
 from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.statements import prose, prose_worth
 from ireneo.summaries.steps import Step
+
+_INSTRUCTIONS = topic(Instructions)
+
 
 OWN_TOOLS = "ireneo"
 """Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
@@ -340,11 +343,9 @@ CATEGORIES: Mapping[LessonKind, Category] = {
 }
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
 """Claims that name something of the project or its tools; a number alone does not."""
-_SUPPOSES = lazy_re(lambda: rf"(?<!\w){either(topic(Instructions).supposes)}", re.I)
 _TASK_RUNNERS = frozenset("bun deno just mise npm pnpm yarn".split())
 _ECHOED = lazy_re(r"^(?:\[[\w:.-]{1,40}\] )?[$>] (\S[^\n]{1,300})$", re.M)
 """A command that a task runner says that it runs: `[test] $ go test ./...`."""
-_ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
 _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 _SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
 _QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
@@ -425,7 +426,7 @@ class RunEvidence:
                 continue
             for line in "\n".join(source_texts([each])).splitlines():
                 for sentence in sentences(line, small_opens=True):
-                    if _ORDERS.search(sentence) and not self.user.holds(sentence):
+                    if _INSTRUCTIONS.orders.search(sentence) and not self.user.holds(sentence):
                         out.append(_word_sequences(sentence))
         return out
 
@@ -529,7 +530,7 @@ def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
 
 def only_supposed(why: str, whose: str) -> bool:
     """Whether the agent only supposes what a quoted reason says."""
-    return whose == "agent" and _SUPPOSES.search(why) is not None
+    return whose == "agent" and _INSTRUCTIONS.supposes.search(why) is not None
 
 
 def limits_of(said: LessonSaid) -> str:

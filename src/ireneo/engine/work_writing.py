@@ -27,7 +27,7 @@ from ireneo.engine.writing import (
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts, neutralise
 from ireneo.grounding.evidence import source_texts, supported_rate
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Rulings, Voice
 from ireneo.language.words import other_language, terms
 from ireneo.log.calls import GUTTER, REMINDER, TAB, line_numbers, without_reminders
@@ -43,6 +43,9 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
 from ireneo.summaries.work import summary_of
+
+_RULINGS = topic(Rulings)
+
 
 # What a writer is shown: numbered messages, each thing once.
 
@@ -316,7 +319,6 @@ def _best_up_to(values: Sequence[float]) -> list[int]:
 
 
 _CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
-_DENIES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}", re.IGNORECASE)
 
 
 def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
@@ -325,7 +327,7 @@ def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
     What a clause beside it denies ("…; no test written yet") stands in no message.
     """
     clauses = _CLAUSE.split(text)
-    told = ", ".join(clause for clause in clauses if not _DENIES.match(clause)) if len(clauses) > 1 else text
+    told = ", ".join(clause for clause in clauses if not _RULINGS.negates.match(clause)) if len(clauses) > 1 else text
     said, held = set(terms(told or text)), set(terms("\n".join(source_texts(cited))))
     return len(said & held) < RULED_SHARE * len(said)
 

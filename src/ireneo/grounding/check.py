@@ -16,18 +16,19 @@ from msgspec import Struct
 
 from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.language.files import CAPITAL, either, topic
+from ireneo.language.files import CAPITAL, Patterns, either, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
 from ireneo.language.words import breaks, terms
 from ireneo.log.calls import GUTTER, line_numbers
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
+_CLAUSES = topic(Clauses)
+_VERDICTS = topic(Verdicts)
+_SAYS = topic(Voices)
+
+
 # Recognising error texts and refusals.
-
-
-def _at_start(patterns: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns())})", re.IGNORECASE)
 
 
 _ERROR_LABEL = (
@@ -60,8 +61,8 @@ _BEGINS = (
     rf"{_ERROR_LABEL}(?:{'|'.join(_MESSAGES)})",
 )
 _STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
-_ERROR = _at_start(lambda: _BEGINS)
-_REFUSES = _at_start(lambda: topic(Voices).refuses)
+_ERROR = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{either(_BEGINS)}", re.IGNORECASE)
+_REFUSES = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{either(_SAYS.refuses)}", re.IGNORECASE)
 
 
 def error_text(text: str) -> bool:
@@ -93,19 +94,14 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
     """Whether the command or edit ended the other way before, so that a statement may report either outcome."""
 
 
-_GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)
-_BAD = lazy_re(lambda: rf"\b{either(topic(Verdicts).bad)}\b", re.IGNORECASE)
-_UNSURE = lazy_re(lambda: rf"\b{either(topic(Verdicts).unsure)}\b", re.IGNORECASE)
 _VERDICT_CLAUSE = lazy_re(
-    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{either(topic(Verdicts).conjunctions)}\s+|→", re.IGNORECASE
+    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{either(_VERDICTS.conjunctions)}\s+|→", re.IGNORECASE
 )
 _CODE = lazy_re(r"`([^`]+)`")
 _SUBJECT_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
 _TELLING = lazy_re(r"\w[/._]\w")
-_COMPLETE = lazy_re(lambda: _opening(topic(Verdicts).complete), re.IGNORECASE)
-_PARTIAL = lazy_re(lambda: _opening(topic(Verdicts).partial), re.IGNORECASE)
-_ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
-_EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
+_COMPLETE = lazy_re(lambda: _opening(_VERDICTS.complete), re.IGNORECASE)
+_PARTIAL = lazy_re(lambda: _opening(_VERDICTS.partial), re.IGNORECASE)
 _TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
 _FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
 """Output filters after a command, which don't make it another one."""
@@ -115,7 +111,7 @@ _DONE = lazy_re(r"\bCOMPLETE\b")
 
 
 def _opening(words: Iterable[str]) -> str:
-    return rf"^\W*(?:{either(topic(Verdicts).status)}\W+)?{either(words)}\b"
+    return rf"^\W*(?:{either(_VERDICTS.status)}\W+)?{either(words)}\b"
 
 
 def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
@@ -130,7 +126,7 @@ def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str |
     wrong = flipped(status_text, last_outcomes)
     if wrong is not None or _PARTIAL.search(status_text):
         return wrong
-    return _false_all_well(status_text, last_outcomes, _ALL)
+    return _false_all_well(status_text, last_outcomes, _VERDICTS.all)
 
 
 def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
@@ -138,7 +134,7 @@ def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | Non
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
         return f"It says that the work is complete, but {last.subject} failed last."
-    return _false_all_well(sentence, last_outcomes, _EVERYTHING)
+    return _false_all_well(sentence, last_outcomes, _VERDICTS.everything)
 
 
 def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
@@ -148,7 +144,7 @@ def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOut
     return next(reversed(tested or checks), None)
 
 
-def _false_all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern[str]) -> str | None:
+def _false_all_well(text: str, outcomes: Sequence[LastOutcome], everything: Patterns) -> str | None:
     for clause in _clauses(text):
         if _verdict(clause) is True and (said := everything.search(clause)):
             last = _last_check(outcomes, bool(_TESTS.search(said[0])))
@@ -192,8 +188,8 @@ def _clauses(text: str) -> Iterator[str]:
 def _verdict(clause: str) -> bool | None:
     """Return True if the clause explicitly reports a success, False for a failure, None for neither."""
     words = _CODE.sub(" ", clause)
-    good, bad = bool(_GOOD.search(words)), bool(_BAD.search(words))
-    if good == bad or _UNSURE.search(words):
+    good, bad = bool(_VERDICTS.good.search(words)), bool(_VERDICTS.bad.search(words))
+    if good == bad or _VERDICTS.unsure.search(words):
         return None
     return good
 
@@ -237,12 +233,12 @@ _QUOTED = lazy_re(
 _FENCE = lazy_re(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
-_AGENT = lazy_re(lambda: either(topic(Voices).agent), re.IGNORECASE)
-_YOU = lazy_re(lambda: either(topic(Voices).you), re.IGNORECASE)
-_SELF = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{either(topic(Voices).oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
-_WE = lazy_re(lambda: rf"(?<![\w-]){either(topic(Voices).together)}\s+\w", re.IGNORECASE)
-_OFFERS = lazy_re(lambda: either(topic(Voices).offers), re.IGNORECASE)
-_REFUSAL = lazy_re(lambda: either(topic(Voices).refusals), re.IGNORECASE)
+_AGENT = lazy_re(lambda: either(_SAYS.agent), re.IGNORECASE)
+_YOU = lazy_re(lambda: either(_SAYS.you), re.IGNORECASE)
+_OFFERS = lazy_re(lambda: either(_SAYS.offers), re.IGNORECASE)
+_REFUSAL = lazy_re(lambda: either(_SAYS.refusals), re.IGNORECASE)
+_SELF = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{either(_SAYS.oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
+_WE = lazy_re(lambda: rf"(?<![\w-]){either(_SAYS.together)}\s+\w", re.IGNORECASE)
 _SPEAKER_LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
@@ -299,7 +295,7 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
 
 
-_COMMENT = lazy_re(lambda: either(topic(Voices).comments), re.IGNORECASE)
+_COMMENT = lazy_re(lambda: either(_SAYS.comments), re.IGNORECASE)
 _LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
 _STAGE = lazy_re(rf"^[ \t>*_]*{CAPITAL}[\w'’-]*+(?: {CAPITAL}[\w'’-]*+)?[*_]*: ?(?:{CAPITAL}|[·*(])")
 _OF_STORIES: tuple[Fault, ...] = (
@@ -308,11 +304,9 @@ _OF_STORIES: tuple[Fault, ...] = (
     (_LISTED, "It is an item of a list"),
     (_STAGE, "It labels a speaker"),
 )
-_ROLES = lazy_re(lambda: rf"\b{either(topic(Voices).article)} ({'|'.join(topic(Voices).roles)})\b", re.IGNORECASE)
-_READER = lazy_re(lambda: rf"\b{either(topic(Voices).reader)}\b", re.IGNORECASE)
+_ROLES = lazy_re(lambda: rf"\b{either(_SAYS.article)} ({'|'.join(_SAYS.roles)})\b", re.IGNORECASE)
+_READER = lazy_re(lambda: rf"\b{either(_SAYS.reader)}\b", re.IGNORECASE)
 _STORY_TO_READER: Fault = (_READER, "It says “you”")
-_OWN = lazy_re(lambda: rf"(?<![\w'’]){either(topic(Voices).own)}(?![\w])")
-_NAMED = lazy_re(lambda: rf"\b{either(topic(Voices).named)}\s+$")
 
 
 def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
@@ -337,12 +331,12 @@ def names_oneself(text: str, name: str) -> bool:
     forms = "|".join(re.escape(form) for form in dict.fromkeys((name, name.split()[0])) if form) if name.strip() else ""
     if not forms:
         return False
-    return any(not _NAMED.search(own[: found.start()]) for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own))
+    return any(not _SAYS.named.search(own[: found.start()]) for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own))
 
 
 def tells_of_itself(text: str) -> bool:
     """Whether anybody says “I” in `text`, outside quotation marks."""
-    return bool(_OWN.search(unquoted(text)))
+    return bool(_SAYS.own.search(unquoted(text)))
 
 
 # Striking what the sources don't support.
@@ -562,19 +556,17 @@ def _sentences(text: str) -> Iterator[str]:
 _JOINT = lazy_re(
     lambda: (
         # Possessive, so that a run of blanks is matched only from its first.
-        rf"(?P<apart>;\s++(?:{either(topic(Clauses).joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{either(topic(Clauses).joins)}\s++"
-        rf"(?={either(topic(Clauses).subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
-        rf"(?<!\s)\s++(?={either(topic(Clauses).begins)}\b)"
+        rf"(?P<apart>;\s++(?:{either(_CLAUSES.joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{either(_CLAUSES.joins)}\s++"
+        rf"(?={either(_CLAUSES.subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
+        rf"(?<!\s)\s++(?={either(_CLAUSES.begins)}\b)"
     ),
     re.IGNORECASE,
 )
 _BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
-_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", re.IGNORECASE)
-_LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(_CLAUSES.limits)}\b", re.IGNORECASE)
 _PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
 """A single word after a dash, whose continuation was struck."""
-_REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECASE)
 
 
 def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
@@ -615,10 +607,12 @@ def _without_wrong(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bo
         while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
             first -= 1
         # Without a clause that limits it or that it introduces, the rest would mean something else, or nothing.
-        limited = first < len(group) and bool(_LIMITS.match(group[first]) or (first == 1 and _LEADS.match(bare)))
+        limited = first < len(group) and bool(
+            _LIMITS.match(group[first]) or (first == 1 and _CLAUSES.leads.match(bare))
+        )
         # A clause that refers to a struck one is struck too.
         before, stood = first > 0 and not limited, before
-        before = before and (stood or not _REFERS.match(bare))
+        before = before and (stood or not _CLAUSES.refers.match(bare))
         if before:
             told = "".join(group[:first])
             kept = f"{kept}{told}" if kept else "".join([bare, *group[1:first]])

@@ -24,6 +24,10 @@ from ireneo.language.words import WORD, balanced, language_of
 from ireneo.language.words import sentences as split
 from ireneo.patterns import lazy_re
 
+_CLAUSES = topic(Clauses)
+_SAYS = topic(Names)
+
+
 LONGEST_QUOTED = 600
 """Characters up to which the sentences of one quotation are kept together; a longer one was probably not closed."""
 
@@ -34,15 +38,11 @@ _QUOTE = lazy_re(
 _SPEECH = lazy_re(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 _OPENS = lazy_re(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
-_EXPLAINED = lazy_re(lambda: either(topic(Names).explained))
-_BESIDE = lazy_re(lambda: rf" {either(topic(Names).beside)} [^\W\d_a-zà-ÿ]\w")
-_LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(topic(Names).listed)})\s")
+_BESIDE = lazy_re(lambda: rf" {either(_SAYS.beside)} [^\W\d_a-zà-ÿ]\w")
+_LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(_SAYS.listed)})\s")
 _LARGE = r"[^\W\d_a-zà-ÿ]"
-_TITLED = lazy_re(
-    lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{either(sorted(topic(Names).particles))} ){{0,2}}{_LARGE}[\w'’-]+)+"
-)
+_TITLED = lazy_re(lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{either(sorted(_SAYS.particles))} ){{0,2}}{_LARGE}[\w'’-]+)+")
 _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
-_PAIR = lazy_re(lambda: rf"\b{either(topic(Names).two)}\b", re.IGNORECASE)
 _FIGURE = lazy_re(number)
 _STEM = 5
 _ROOT = 4
@@ -92,12 +92,9 @@ class _StoryWord(Struct, frozen=True, kw_only=True):
             follows=text[start - 1 : start] == " " and text[start - 2 : start - 1].isalpha(),
             has=bare != found[0],
             joined=bool(
-                _EXPLAINED.match(text, found.end())
+                _SAYS.explained.match(text, found.end())
                 or _BESIDE.match(text, found.end())
-                or (
-                    _LISTED.match(text, found.end())
-                    and not (len(bare) > _STEM and bare.endswith(topic(Names).participles))
-                )
+                or (_LISTED.match(text, found.end()) and not (len(bare) > _STEM and bare.endswith(_SAYS.participles)))
             ),
         )
 
@@ -165,7 +162,7 @@ class StorySourceIndex:
 
     def has_name(self, name: str) -> bool:
         """Whether the sources contain all the words of `name`, capitalised or not."""
-        known = topic(Names)
+        known = _SAYS
         words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
             return not name.strip() or bool(WORD.search(name))
@@ -216,9 +213,9 @@ class StorySourceIndex:
         seen, unknown = 0, []
         titled = self._titled(own)
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
-            if not word.is_large or word.text.casefold() in topic(Names).titles or word.text.startswith(("I'", "I’")):
+            if not word.is_large or word.text.casefold() in _SAYS.titles or word.text.startswith(("I'", "I’")):
                 continue
-            if word.opens and word.text.casefold() in topic(Names).openers and not self._is_large(word.text):
+            if word.opens and word.text.casefold() in _SAYS.openers and not self._is_large(word.text):
                 continue
             seen += 1
             if word.text in titled:
@@ -232,7 +229,7 @@ class StorySourceIndex:
         folded = word.casefold()
         if f"{folded}s" in self._small | self._large:
             return True
-        ending = next((each for each in topic(Names).participles if folded.endswith(each)), "")
+        ending = next((each for each in _SAYS.participles if folded.endswith(each)), "")
         stem = folded.removesuffix(ending) if ending else ""
         root = _FORM.sub("i", stem)
         # “Raging” comes from “rage”, too short a word to look for its other forms.
@@ -263,7 +260,7 @@ class StorySourceIndex:
         german = self.language == "de"
         if not word.opens and not german:
             return True
-        if german and before is not None and not word.opens and before.text.casefold().endswith(topic(Names).inflected):
+        if german and before is not None and not word.opens and before.text.casefold().endswith(_SAYS.inflected):
             return False
         if word.has or word.joined:
             return True
@@ -271,7 +268,7 @@ class StorySourceIndex:
             return False
         endings = of_language(Names, self.language or "en").verb_endings
         ended = after.text.endswith(endings) and after.text[0].islower() and len(after.text) > 3
-        return ended or after.text in topic(Names).verbs or (after.is_large and not german)
+        return ended or after.text in _SAYS.verbs or (after.is_large and not german)
 
     def _is_large(self, word: str) -> bool:
         folded = word.casefold()
@@ -283,7 +280,7 @@ class StorySourceIndex:
     def _may_be_large(self, before: _StoryWord | None) -> bool:
         if before is None:
             return False
-        known = topic(Names)
+        known = _SAYS
         return before.text.casefold() in known.before_titles | known.titles or (
             before.is_large and self._is_large(before.text)
         )
@@ -302,7 +299,9 @@ def _blanked(text: str) -> str:
 def _numbers(text: str) -> list[TextClaim]:
     """The numbers in words, except “the two”, which refers to people named before."""
     own = _blanked(text)
-    found = [(words, value) for words, value in spelled(_FIGURE.sub(" ", own)) if value != 2 or not _PAIR.search(own)]
+    found = [
+        (words, value) for words, value in spelled(_FIGURE.sub(" ", own)) if value != 2 or not _SAYS.two.search(own)
+    ]
     return [TextClaim("number", words) for words, _ in found]
 
 
@@ -317,22 +316,21 @@ def _has_case(word: str) -> bool:
 
 LEAST_LEFT = 4
 """Least words of a sentence that is kept."""
-_APART = lazy_re(lambda: rf"(?:;|,\s++{either(topic(Clauses).joins)})\s++(?={_LARGE})")
+_APART = lazy_re(lambda: rf"(?:;|,\s++{either(_CLAUSES.joins)})\s++(?={_LARGE})")
 _HANGS = lazy_re(
     lambda: (
         # Possessive, so that a run of blanks is matched only from its first.
-        rf",\s++(?={either([*topic(Clauses).joins, *topic(Clauses).begins, *topic(Clauses).relatives])}\b"
-        rf"|\w+{either(topic(Names).participles)}\b)|(?<!\s)\s++(?={either(topic(Clauses).joins)}\s+{_does()}\b)"
+        rf",\s++(?={either([*_CLAUSES.joins, *_CLAUSES.begins, *_CLAUSES.relatives])}\b"
+        rf"|\w+{either(_SAYS.participles)}\b)|(?<!\s)\s++(?={either(_CLAUSES.joins)}\s+{_does()}\b)"
     )
 )
-_ASIDE = lazy_re(lambda: rf",\s++{either(topic(Clauses).relatives)}\b[^,;]*,(?=\s)")
-_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b")
-_LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
+_ASIDE = lazy_re(lambda: rf",\s++{either(_CLAUSES.relatives)}\b[^,;]*,(?=\s)")
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(_CLAUSES.limits)}\b")
 _DOES = lazy_re(lambda: rf"\b(?P<before>\w++)\s++{_does()}\b")
 
 
 def _does() -> str:
-    return rf"(?:{either(topic(Names).does)}|{either(sorted(topic(Names).verbs))})"
+    return rf"(?:{either(_SAYS.does)}|{either(sorted(_SAYS.verbs))})"
 
 
 def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str:
@@ -374,7 +372,7 @@ def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
 
 def _is_sentence(text: str) -> bool:
     """Whether `text` has a subject and a verb, so that it is a sentence by itself."""
-    if len(WORD.findall(text)) < LEAST_LEFT or (_LEADS.match(text) and "," not in text):
+    if len(WORD.findall(text)) < LEAST_LEFT or (_CLAUSES.leads.match(text) and "," not in text):
         return False
     # “The wounded man” contains a word that looks like a verb.
-    return any(found["before"].casefold() not in topic(Names).before_titles for found in _DOES.finditer(text))
+    return any(found["before"].casefold() not in _SAYS.before_titles for found in _DOES.finditer(text))

@@ -11,7 +11,7 @@ several lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pkgutil import get_data
 from typing import TypeVar, cast
@@ -42,7 +42,44 @@ _LINE_BREAK = lazy_re(r"\n\s*")
 _NAMED_PART = lazy_re(r"\{([a-z_]+)\}")
 
 _sections: dict[str, dict[str, str]] = {}
-_topics: dict[tuple[type[Struct], str], Struct] = {}
+
+
+class Patterns(tuple[str, ...]):
+    """The patterns of a field, and a pattern for any of them, which is compiled when it is first asked something.
+
+    So `topic(Binding).bans.match(clause)` asks whether a clause begins with one. In a topic the default of a field is a
+    cue without patterns, which says what stands `around` them, in place of `{}`, and whether case matters.
+    """
+
+    search: Callable[..., re.Match[str] | None]
+    match: Callable[..., re.Match[str] | None]
+    fullmatch: Callable[..., re.Match[str] | None]
+    finditer: Callable[..., Iterator[re.Match[str]]]
+    findall: Callable[..., list[str]]
+    split: Callable[..., list[str]]
+    sub: Callable[..., str]
+    pattern: str
+    _around: str
+    _flags: int
+    _any: re.Pattern[str]
+
+    def __new__(cls, around: str = "{}", flags: int = re.IGNORECASE, *, rows: Iterable[str] = ()) -> Patterns:
+        """`rows` with what stands around them."""
+        made = super().__new__(cls, rows)
+        made._around, made._flags = around, flags
+        made._any = lazy_re(lambda: around.replace("{}", either(made)), flags)
+        return made
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = getattr(self._any, name)
+        setattr(self, name, value)
+        return value
+
+    def of(self, rows: Iterable[str]) -> Patterns:
+        """The same with other patterns."""
+        return Patterns(self._around, self._flags, rows=rows)
 
 
 def from_data(make: Callable[[], V]) -> Callable[[], V]:
@@ -52,22 +89,31 @@ def from_data(make: Callable[[], V]) -> Callable[[], V]:
     return made
 
 
+class _Topic:
+    """Stands for a topic: a field is read when it is first asked for, so that a module may hold topics."""
+
+    def __init__(self, kind: type[Struct], codes: tuple[str, ...]) -> None:
+        self._kind, self._codes = kind, codes
+
+    def __getattr__(self, name: str) -> object:
+        if name not in self._kind.__struct_fields__:
+            raise AttributeError(name)
+        value = _joined([getattr(_read(self._kind, code), name) for code in self._codes])
+        setattr(self, name, value)
+        return value
+
+
 def topic(kind: type[T]) -> T:
     """Return a topic over all languages: sets are united, rows are joined in the order of languages."""
-    key = (kind, "")
-    if key not in _topics:
-        each = [of_language(kind, code) for code in LANGUAGES]
-        rows = {name: [getattr(one, name) for one in each] for name in kind.__struct_fields__}
-        _topics[key] = kind(**{name: _joined(values) for name, values in rows.items()})
-    return cast("T", _topics[key])
+    return cast("T", _topic(kind, LANGUAGES))
 
 
 def of_language(kind: type[T], code: str) -> T:
     """Return a topic of one language; empty if its file has no such section."""
-    key = (kind, code)
-    if key not in _topics:
-        _topics[key] = _read(kind, code)
-    return cast("T", _topics[key])
+    return cast("T", _topic(kind, (code,)))
+
+
+_topic = cache(_Topic)
 
 
 def either(alternatives: Iterable[str]) -> str:
@@ -92,7 +138,8 @@ def sections(code: str) -> Mapping[str, str]:
     return _sections[code]
 
 
-def _read(kind: type[T], code: str) -> T:
+@cache
+def _read(kind: type[Struct], code: str) -> Struct:
     # Imported lazily: a process that reads no text needs no parser.
     import tomllib
 
@@ -102,7 +149,11 @@ def _read(kind: type[T], code: str) -> T:
     parts = {
         key: _one_line(part) if isinstance(part, str) else either(map(_one_line, part)) for key, part in written.items()
     }
-    return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, readable(kind))
+    values = {key: _value(value, parts) for key, value in section.items()}
+    for key, default in zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False):
+        if isinstance(default, Patterns) and key in values:
+            values[key] = default.of(cast("list[str]", values[key]))
+    return msgspec.convert(values, readable(kind))
 
 
 def _value(value: object, parts: Mapping[str, str]) -> object:
@@ -130,6 +181,8 @@ def _joined(values: list[object]) -> object:
     first = values[0]
     if isinstance(first, frozenset):
         return first.union(*cast("list[frozenset[str]]", values))
+    if isinstance(first, Patterns):
+        return first.of(each for value in cast("list[Patterns]", values) for each in value)
     if isinstance(first, tuple):
         return tuple(each for value in cast("list[tuple[object, ...]]", values) for each in value)
     maps = cast("list[dict[str, tuple[str, ...]]]", values)

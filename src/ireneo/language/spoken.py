@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from ireneo.language.topics import Map, Row, Set, Topic
+from ireneo.language.files import Patterns
+from ireneo.language.topics import BARE, WORDS, Map, Row, Set, Topic
 
 
 class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -189,12 +190,12 @@ class Facts(Topic, frozen=True, kw_only=True):
 class Phrasing(Topic, frozen=True, kw_only=True):
     """How statements are put together: patterns by which they are taken apart and compared."""
 
-    complete: Row = ()  # Anywhere in a part of a list: it has a verb or a subject of its own
-    mine: Row = ()  # The speaker as a subject, or before a noun
+    complete: Patterns = BARE  # Anywhere in a part of a list: it has a verb or a subject of its own
+    mine: Patterns = WORDS  # The speaker as a subject, or before a noun
     begins: Row = ()  # Behind an "and": the speaker begins another clause
     here: Row = ()  # At the beginning of what follows a name: it says nothing
     together: Row = ()  # The first of two subjects, with the "and" between them. Heeds case.
-    before_dates: Row = ()  # At the beginning of a value: a date follows
+    before_dates: Patterns = Patterns("^{} ")  # At the beginning of a value: a date follows
     which: Set = frozenset()  # Words of an attribute's name that say which of several it is
     owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`
     about_mine: Row = ()  # At the beginning: `what` is the speaker's, and `said` of it
@@ -211,8 +212,8 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     reported: Row = ()  # Before the quotation in a memory that quotes the user
     of_work: Row = ()  # Before a place of work
     no_work: Set = frozenset()  # What somebody is who has no employer
-    as_what: Row = ()  # Before what somebody works as, where the verb says that it is work
-    is_what: Row = ()  # The same where it doesn't, with the verb
+    as_what: Patterns = Patterns("{}$")  # Before what somebody works as, where the verb says that it is work
+    is_what: Patterns = Patterns("{}$")  # The same where it doesn't, with the verb
     works: Row = ()  # The verb that says so, before a place of work
     asked: Row = ()  # The question in a memory that quotes an answer
     clock: Row = ()  # Behind a number: it is a time of day
@@ -220,9 +221,9 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     definite: Row = ()  # Articles before one of several numbered things
     called: Row = ()  # Somebody of the speaker's, before the name
     company: Row = ()  # Before somebody who is there too
-    before_places: Row = ()  # Before a place or a month, which is no part of a row of names
+    before_places: Patterns = Patterns(r"\b{} $")  # Before a place or a month, which is no part of a row of names
     over: Row = ()  # Between the two numbers of a blood pressure
-    was: Row = ()  # What something was before a change
+    was: Patterns = BARE  # What something was before a change
 
 
 class Moments(Topic, frozen=True, kw_only=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ireneo.language.topics import Row, Set, Topic
+from ireneo.language.files import Patterns
+from ireneo.language.topics import BARE, WORD_BEGINS, WORD_ENDS, WORDS, Row, Set, Topic
 
 
 class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,21 +42,21 @@ class Threads(Topic, frozen=True, kw_only=True):
 
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
-    demand: Row = ()  # Somebody asks for a promise
-    consent: Row = ()  # At the beginning: somebody gives the promise that was asked for
+    demand: Patterns = BARE  # Somebody asks for a promise
+    consent: Patterns = Patterns(r"^[\W_]*{}")  # At the beginning: somebody gives the promise that was asked for
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
     lends: Set = frozenset()  # Verbs of whoever is owed what a debt is of
     toward: Set = frozenset()  # Right before the name of the other party
     speaker: Set = frozenset()
     hearer: Set = frozenset()
     nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
-    joke: Row = ()
-    not_so: Row = ()  # Only supposed, or asked
-    trifle: Row = ()  # Promises and debts of no consequence
+    joke: Patterns = BARE
+    not_so: Patterns = WORDS  # Only supposed, or asked
+    trifle: Patterns = WORDS  # Promises and debts of no consequence
     denies: Row = ()  # Right before a cue: negation
-    undone: Row = ()  # Before a verb: the act is intended, wished or feared, not done
+    undone: Patterns = WORDS  # Before a verb: the act is intended, wished or feared, not done
     kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
-    kin: Row = ()  # Relatives, which count as names
+    kin: Patterns = WORDS  # Relatives, which count as names
     # Verbs of violence: a thread with one of them is over once that person is dead
     lethal: Set = frozenset()
     idle: Set = frozenset()  # Verbs of speech and thought, which are no deeds
@@ -79,8 +80,8 @@ class Cast(Topic, frozen=True, kw_only=True):
     article: Row = ()
     tails: Set = frozenset()  # Words that begin a complement after the noun
     ends: Set = frozenset()  # Words that end the description
-    is_so: Row = ()  # Between a name and a description
-    named: Row = ()  # Between a description and a name
+    is_so: Patterns = Patterns(r"{}\s+", 0)  # Between a name and a description
+    named: Patterns = Patterns(",? {} $", 0)  # Between a description and a name
     called: Set = frozenset()  # A sentence with an alias contains one of these
     alias: Row = ()  # `x` is also called `y`
     own_alias: Row = ()  # The speaker is also called `y`
@@ -97,21 +98,21 @@ class Cast(Topic, frozen=True, kw_only=True):
     jests: Row = ()  # In brackets: the line is a joke
     not_so: Row = ()  # Anywhere: negation or uncertainty
     places: Set = frozenset()  # Nouns for places
-    arrives: Row = ()  # Before the place at which the characters arrive
+    arrives: Patterns = Patterns(r"{}\s+", 0)  # Before the place at which the characters arrive
     inside: Set = frozenset()  # Before the name of a place
 
 
 class Turns(Topic, frozen=True, kw_only=True):
     """What signals turns of the plot, recaps and chatter in a story."""
 
-    turns: Row = ()  # Words that signal a turn of the plot
-    recaps: Row = ()  # What begins a recap of the story so far
-    recap_ends: Row = ()  # What ends one
+    turns: Patterns = Patterns(r"\b{}\b", 0)  # Words that signal a turn of the plot
+    recaps: Patterns = WORD_BEGINS  # What begins a recap of the story so far
+    recap_ends: Patterns = WORDS  # What ends one
     signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
     greetings: Row = ()  # Greetings, fillers and assents at the beginning
-    table: Row = ()  # Words about the game and the show
-    laughter: Row = ()
-    show: Row = ()  # Words about a show: what is said near them is addressed to its audience
-    points_back: Row = ()  # At the beginning: it says little without the sentence before it
-    first_person: Row = ()  # First-person pronouns; case-sensitive
+    table: Patterns = Patterns(r"\b{}\b", 0)  # Words about the game and the show
+    laughter: Patterns = BARE
+    show: Patterns = Patterns(r"\b{}\b", 0)  # Words about a show: what is said near them is addressed to its audience
+    points_back: Patterns = WORD_ENDS  # At the beginning: it says little without the sentence before it
+    first_person: Patterns = Patterns(r"\b{}\b", 0)  # First-person pronouns; case-sensitive
     empty_signs: Row = ()  # Characters that are no part of a name

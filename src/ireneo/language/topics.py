@@ -9,9 +9,21 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ireneo.language.files import Patterns
+
 Row = tuple[str, ...]
 Set = frozenset[str]
 Map = dict[str, Row]
+
+BARE = Patterns()
+WORDS = Patterns(r"\b{}\b")
+WORD_BEGINS, WORD_ENDS = Patterns(r"\b{}"), Patterns(r"{}\b")
+UNLED = Patterns(r"(?<!\w){}")
+"""Also what begins with a sign, if no word stands right before it."""
+UNDOTTED = Patterns(r"(?<![\w.]){}")
+"""The same, but not within a name: `config.always`."""
+WHOLE = Patterns(r"(?<!\w){}(?!\w)")
+"""Words, and what begins or ends with a sign."""
 
 
 class Topic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,7 +107,7 @@ class Connectives(Topic, frozen=True, kw_only=True):
     """Words between several things or clauses that are listed. Patterns."""
 
     additions: Row = ()  # One and the other
-    choices: Row = ()  # One or the other
+    choices: Patterns = WORD_ENDS  # One or the other
     contrasts: Row = ()  # One, but another
     oneself: Row = ()  # The speaker, as the last of several people
 
@@ -168,19 +180,19 @@ class Numbers(Topic, frozen=True, kw_only=True):
 class OwnWords(Topic, frozen=True, kw_only=True):
     """What distinguishes users' own words from what they quote or paste."""
 
-    persons: Row = ()  # Pronouns of the first and second person
+    persons: Patterns = Patterns(r"\s*{}\b")  # Pronouns of the first and second person
     begging: Row = ()
-    announced_below: Row = ()  # At the end of a line: somebody else's words follow
-    announces: Row = ()  # In a line that ends in a colon: somebody else's words follow
-    reviews: Row = ()  # Anywhere: a reviewer speaks, of code and to nobody
-    reports: Row = ()  # Headings of the parts of a bug report
-    steps: Row = ()  # In a line before a list: its items are tasks to do once
-    options: Row = ()  # In a question before a list: its items are options
+    announced_below: Patterns = WORD_BEGINS  # At the end of a line: somebody else's words follow
+    announces: Patterns = WORDS  # In a line that ends in a colon: somebody else's words follow
+    reviews: Patterns = WORD_BEGINS  # Anywhere: a reviewer speaks, of code and to nobody
+    reports: Patterns = WORD_ENDS  # Headings of the parts of a bug report
+    steps: Patterns = WORDS  # In a line before a list: its items are tasks to do once
+    options: Patterns = WORDS  # In a question before a list: its items are options
     chooses: Row = ()  # Before the number of a chosen option
     chosen: Row = ()  # After such a number
     refers_to: Row = ()  # Before the numbers of items that a message is about
     points: Row = ()  # What such items are called
-    own_tags: Row = ()  # In the name of a tag: its content is the user's own
+    own_tags: Patterns = BARE  # In the name of a tag: its content is the user's own
     # In a story, after a bracket or at the beginning of a line: what follows is said out of character
     asides: Row = ()
 
@@ -191,117 +203,124 @@ class Constraints(Topic, frozen=True, kw_only=True):
     lead: Row = ()  # At the beginning of a clause, before the word that binds
     conjunctions: Set = frozenset()  # Words between two clauses
     turns: Row = ()  # Words that separate a question from a rule
-    asks: Row = ()  # At the beginning: a question or request, with or without a question mark
-    asks_not: Row = ()  # At the beginning: a question that asks not to do something
-    consents: Row = ()  # At the end of an order: asks whether the listener will follow it
-    hedges: Row = ()  # At the beginning: the speaker may be wrong, or says what they feel for the listener
-    stressed: Row = ()  # Anywhere, in capitals: obligation
-    scope: Row = ()  # Anywhere: the sentence holds beyond the task at hand, whatever else it says
-    wide: Row = ()  # Words of scope that matter only in a sentence that binds
-    never: Row = ()  # At the beginning of a clause: always or never
-    forbid: Row = ()  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
-    keep: Row = ()  # At the beginning of a clause: something is to stay as it is, or is preferred
-    plans: Row = ()  # At the beginning, where a ban has no verb: a conclusion or what is so for the moment, and no ban
-    rests: Row = ()  # At the beginning of a clause: what is left of what the clause before it denies
+    asks: Patterns = BARE  # At the beginning: a question or request, with or without a question mark
+    asks_not: Patterns = BARE  # At the beginning: a question that asks not to do something
+    consents: Patterns = BARE  # At the end of an order: asks whether the listener will follow it
+    hedges: Patterns = BARE  # At the beginning: the speaker may be wrong, or says what they feel for the listener
+    stressed: Patterns = Patterns(r"\b{}\b", 0)  # Anywhere, in capitals: obligation
+    scope: Patterns = WORDS  # Anywhere: the sentence holds beyond the task at hand, whatever else it says
+    wide: Patterns = WORDS  # Words of scope that matter only in a sentence that binds
+    never: Patterns = BARE  # At the beginning of a clause: always or never
+    forbid: Patterns = (
+        BARE  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
+    )
+    keep: Patterns = BARE  # At the beginning of a clause: something is to stay as it is, or is preferred
+    # At the beginning, where a ban has no verb: a conclusion or what is so for the moment, and no ban
+    plans: Patterns = BARE
+    rests: Patterns = BARE  # At the beginning of a clause: what is left of what the clause before it denies
     # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
-    use: Row = ()
-    nothing: Row = ()  # A whole sentence: a ban without a verb
-    changes: Row = ()  # At the beginning of a sentence: a change at hand; what it is to heed is done with as well
-    mends: Row = ()  # Anywhere: what is said before it is a fault at hand
-    bound: Row = ()  # Anywhere: something must not change, is forbidden, or needs permission
-    must: Row = ()  # Anywhere: obligation
-    should: Row = ()  # Anywhere: weak obligation; lasting only if firm
-    firm: Row = ()  # Anywhere: makes a sentence general or firm
-    guess: Row = ()  # A word of obligation that expresses a guess or wish
-    once: Row = ()  # Something is to be done now, once
-    scenes: Row = ()  # Anywhere: a hypothetical scenario, which forbids nothing
+    use: Patterns = BARE
+    nothing: Patterns = BARE  # A whole sentence: a ban without a verb
+    changes: Patterns = (
+        BARE  # At the beginning of a sentence: a change at hand; what it is to heed is done with as well
+    )
+    mends: Patterns = BARE  # Anywhere: what is said before it is a fault at hand
+    bound: Patterns = WORDS  # Anywhere: something must not change, is forbidden, or needs permission
+    must: Patterns = WORDS  # Anywhere: obligation
+    should: Patterns = WORDS  # Anywhere: weak obligation; lasting only if firm
+    firm: Patterns = WORDS  # Anywhere: makes a sentence general or firm
+    guess: Patterns = WORDS  # A word of obligation that expresses a guess or wish
+    once: Patterns = WORDS  # Something is to be done now, once
+    scenes: Patterns = WORDS  # Anywhere: a hypothetical scenario, which forbids nothing
     conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
     continues: Set = frozenset()  # At the beginning of a conditional sentence: it is part of the constraint before it
-    goes_on: Row = ()  # At the beginning of a sentence: a limit, reason or detail of the constraint before it
-    turns_to: Row = ()  # The same behind a ban: what is wanted in its place
+    goes_on: Patterns = BARE  # At the beginning of a sentence: a limit, reason or detail of the constraint before it
+    turns_to: Patterns = BARE  # The same behind a ban: what is wanted in its place
     # Before a word that binds: a subject, which makes the clause a statement about somebody
-    subject: Row = ()
-    tells: Row = ()  # The sentence reports what happened
-    orders: Row = ()  # At the beginning of a clause, in a system prompt: a lasting order
-    limits: Row = ()  # Anywhere, in a system prompt: what is allowed, and how far
-    points_back: Row = ()  # Words that refer to something named before
-    choices: Row = ()  # In a question: the answer is a lasting decision, not the next step
-    lift: Row = ()  # Anywhere: may lift an earlier constraint
-    frees: Row = ()  # Anywhere: it frees from something, and binds nothing by itself
-    stops_it: Row = ()  # Anywhere: it frees from what was said before, which it only points at
-    replaces: Row = ()  # Anywhere: replaces one thing by another, and so may lift a constraint as well
+    subject: Patterns = WORDS
+    tells: Patterns = WORDS  # The sentence reports what happened
+    orders: Patterns = BARE  # At the beginning of a clause, in a system prompt: a lasting order
+    limits: Patterns = WORDS  # Anywhere, in a system prompt: what is allowed, and how far
+    points_back: Patterns = WORDS  # Words that refer to something named before
+    choices: Patterns = BARE  # In a question: the answer is a lasting decision, not the next step
+    lift: Patterns = WORD_BEGINS  # Anywhere: may lift an earlier constraint
+    frees: Patterns = WORD_BEGINS  # Anywhere: it frees from something, and binds nothing by itself
+    stops_it: Patterns = WORD_BEGINS  # Anywhere: it frees from what was said before, which it only points at
+    replaces: Patterns = WORD_BEGINS  # Anywhere: replaces one thing by another, and so may lift a constraint as well
     empty: Set = frozenset()  # Function words besides the stop list
 
 
 class Forms(Topic, frozen=True, kw_only=True):
     """The forms of sentences that bind later work, besides the words of `Constraints`."""
 
-    fillers: Row = ()  # At the beginning of a clause: what says nothing of it
+    fillers: Patterns = BARE  # At the beginning of a clause: what says nothing of it
     joins: Row = ()  # Between two clauses that may have one subject
     splits: Row = ()  # Between two that have not
     acts: Set = frozenset()  # Verbs; one at the beginning of a clause orders something
-    finite: Row = ()  # Behind such a word: it is a noun there, and orders nothing
-    reaches: Row = ()  # The same, before an order: it holds from now on
-    for_good: Row = ()  # At the end of an order: the same
-    decides: Row = ()  # At the beginning of a clause: what is chosen, given up or not needed
-    recalls: Row = ()  # At the beginning of a sentence: what was agreed on
-    reminds: Row = ()  # Anywhere: a fact is to be kept in mind
-    corrects: Row = ()  # At the beginning of a clause: what the agent keeps doing, or was told before
-    runs_itself: Row = ()  # At the beginning of a clause: a part of all work that the speaker does
-    itself: Row = ()  # The same: whatever the speaker does
-    shares: Row = ()  # The same: what the listener does
-    narrows: Row = ()  # The same, in an order: it is for one part only
-    staged: Row = ()  # Anywhere: how finished the work is as a whole, or who uses it
-    owns: Row = ()  # Anywhere: where something belongs, or who has to see to it
-    practice: Row = ()  # At the beginning of a clause: how those who speak work
-    kinds: Row = ()  # At the beginning of a sentence: how all things of a kind are, or what they do
-    upkeep: Row = ()  # The same: what is to be kept up to date with all work
-    likes: Row = ()  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
-    matters: Row = ()  # Anywhere: what the speaker cares for in all work
-    keeps_to: Row = ()  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
-    tells: Row = ()  # Anywhere: what a program does, or did
+    finite: Patterns = BARE  # Behind such a word: it is a noun there, and orders nothing
+    reaches: Patterns = BARE  # The same, before an order: it holds from now on
+    for_good: Patterns = WORDS  # At the end of an order: the same
+    decides: Patterns = BARE  # At the beginning of a clause: what is chosen, given up or not needed
+    recalls: Patterns = BARE  # At the beginning of a sentence: what was agreed on
+    reminds: Patterns = BARE  # Anywhere: a fact is to be kept in mind
+    corrects: Patterns = BARE  # At the beginning of a clause: what the agent keeps doing, or was told before
+    runs_itself: Patterns = BARE  # At the beginning of a clause: a part of all work that the speaker does
+    itself: Patterns = BARE  # The same: whatever the speaker does
+    shares: Patterns = BARE  # The same: what the listener does
+    narrows: Patterns = BARE  # The same, in an order: it is for one part only
+    staged: Patterns = UNDOTTED  # Anywhere: how finished the work is as a whole, or who uses it
+    owns: Patterns = WORDS  # Anywhere: where something belongs, or who has to see to it
+    practice: Patterns = BARE  # At the beginning of a clause: how those who speak work
+    kinds: Patterns = BARE  # At the beginning of a sentence: how all things of a kind are, or what they do
+    upkeep: Patterns = BARE  # The same: what is to be kept up to date with all work
+    likes: Patterns = BARE  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
+    matters: Patterns = UNDOTTED  # Anywhere: what the speaker cares for in all work
+    keeps_to: Patterns = (
+        BARE  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
+    )
+    tells: Patterns = WORDS  # Anywhere: what a program does, or did
 
 
 class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: besides `Constraints`, how they correct it."""
 
-    negates: Row = ()  # Anywhere: negation
-    any_work: Row = ()  # Anywhere: what all work on a project includes, such as its commits
+    negates: Patterns = WORD_BEGINS  # Anywhere: negation
+    any_work: Patterns = UNLED  # Anywhere: what all work on a project includes, such as its commits
     before_names: Row = ()  # Before a word that may be a verb, and is none there
-    owed: Row = ()  # Anywhere: obligation
-    reaches: Row = ()  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
-    contrasts: Row = ()  # Anywhere: one thing and not another, or as it is done already
-    ours: Row = ()  # Anywhere: a team's practice, not a program's behaviour
-    holds: Row = ()  # Anywhere: verbs in the present that state how things are
+    owed: Patterns = UNLED  # Anywhere: obligation
+    reaches: Patterns = UNLED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
+    contrasts: Patterns = UNLED  # Anywhere: one thing and not another, or as it is done already
+    ours: Patterns = UNDOTTED  # Anywhere: a team's practice, not a program's behaviour
+    holds: Patterns = UNDOTTED  # Anywhere: verbs in the present that state how things are
     places: Row = ()  # Anywhere: where something belongs, or what it is for
-    consults: Row = ()  # Anywhere: how the agent works with the user: what it asks for, waits for, who decides
-    blames: Row = ()  # Anywhere: criticism of what the agent did
-    doubts: Row = ()  # Anywhere in a question: it is rhetorical
-    reports: Row = ()  # Anywhere: an observation or opinion, which rules nothing
-    happened: Row = ()  # Anywhere: it is about the past
-    at_hand: Row = ()  # Anywhere: it is about the task at hand alone
+    consults: Patterns = UNLED  # Anywhere: how the agent works with the user: what it asks for, waits for, who decides
+    blames: Patterns = UNLED  # Anywhere: criticism of what the agent did
+    doubts: Patterns = UNLED  # Anywhere in a question: it is rhetorical
+    reports: Patterns = UNLED  # Anywhere: an observation or opinion, which rules nothing
+    happened: Patterns = UNLED  # Anywhere: it is about the past
+    at_hand: Patterns = UNLED  # Anywhere: it is about the task at hand alone
     # Anywhere: it weighs, asks for words, or plans a step, and is of no use without the task
-    hedges: Row = ()
-    orders: Row = ()  # At the beginning: an order on how to work, or on what not to do
-    process: Row = ()  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
-    joins: Row = ()  # At the beginning: it continues what was said before
-    points: Row = ()  # Anywhere: words that refer to something named before
-    open: Row = ()  # Anywhere: the same if the referent is not in the sentence
-    disputes: Row = ()  # Anywhere: something said is wrong
-    accepts: Row = ()  # Anywhere: praise, a go-ahead, or what was not done
-    asks: Row = ()  # At the beginning: a question, with or without a question mark
-    no: Row = ()  # At the beginning: a plain no
-    stressed: Row = ()  # At the beginning: words of scope in capitals
-    concedes: Row = ()  # Anywhere in an agent's reply: the user is right
-    lasts: Row = ()  # Anywhere: from now on
+    hedges: Patterns = UNLED
+    orders: Patterns = BARE  # At the beginning: an order on how to work, or on what not to do
+    process: Patterns = UNDOTTED  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
+    joins: Patterns = BARE  # At the beginning: it continues what was said before
+    points: Patterns = UNLED  # Anywhere: words that refer to something named before
+    open: Patterns = UNDOTTED  # Anywhere: the same if the referent is not in the sentence
+    disputes: Patterns = UNDOTTED  # Anywhere: something said is wrong
+    accepts: Patterns = UNDOTTED  # Anywhere: praise, a go-ahead, or what was not done
+    asks: Patterns = BARE  # At the beginning: a question, with or without a question mark
+    no: Patterns = Patterns(r"\W*{}\b")  # At the beginning: a plain no
+    stressed: Patterns = Patterns(flags=0)  # At the beginning: words of scope in capitals
+    concedes: Patterns = UNLED  # Anywhere in an agent's reply: the user is right
+    lasts: Patterns = UNDOTTED  # Anywhere: from now on
     definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
     subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
-    polite: Row = ()  # At the beginning: makes an order a question
+    polite: Patterns = BARE  # At the beginning: makes an order a question
     temper: Row = ()  # At the beginning or end: insults and curses, which rule nothing
-    makes_rule: Row = ()  # At the beginning of a sentence: what stands before it is a rule
+    makes_rule: Patterns = BARE  # At the beginning of a sentence: what stands before it is a rule
     fillers: Row = ()  # At the beginning: what says nothing of the rule that follows
-    tags: Row = ()  # At the end: a tag question
-    reasons: Row = ()  # At the beginning of a sentence, or after a comma: it gives a reason
+    tags: Patterns = BARE  # At the end: a tag question
+    reasons: Patterns = BARE  # At the beginning of a sentence, or after a comma: it gives a reason
     refused: Row = ()  # Before something not to be used, changed or run
     folders: Row = ()  # Before the name of a folder whose files are not to be changed
     goes_on: Row = ()  # Behind it: a reason or a limit
@@ -312,107 +331,109 @@ class Rulings(Topic, frozen=True, kw_only=True):
     acts: Map = {}  # By a command, the words for what it does
     plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
     # At the beginning of a message: written by a program in the user's place, or a pasted plan
-    harness: Row = ()
+    harness: Patterns = BARE
 
 
 class Binding(Topic, frozen=True, kw_only=True):
     """What makes a sentence said once a lasting rule, and what binds it to the task at hand."""
 
     lead: Row = ()  # At the beginning of a clause: filler words
-    bans: Row = ()  # At the beginning of a clause: something is not to be done
-    prefers: Row = ()  # The same: how something is to be done whenever it is done
-    uses: Row = ()  # The same: an order, which may be a step as well
-    steady: Row = ()  # Anywhere: it applies always, everywhere, or by convention
-    kinds: Row = ()  # At the beginning of a clause: it applies to all of a kind
-    decided: Row = ()  # Anywhere: it is intended
-    belongs: Row = ()  # Anywhere: where something belongs
-    practice: Row = ()  # Anywhere: how the team works
-    heads: Row = ()  # Anywhere: the direction of the work
-    norms: Row = ()  # Anywhere: how something should be
-    possessed: Row = ()  # Anywhere: what belongs to the team
-    causes: Row = ()  # Anywhere: a reason that applies to other cases as well
-    opposes: Row = ()  # Anywhere after an order: what it replaces
-    asks_first: Row = ()  # Anywhere: what the agent must ask for, or who decides
-    unasked: Row = ()  # Anywhere: that nobody asked for it
-    vague: Row = ()  # At the beginning of an order's object: it refers to something named elsewhere
+    bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
+    prefers: Patterns = BARE  # The same: how something is to be done whenever it is done
+    uses: Patterns = BARE  # The same: an order, which may be a step as well
+    steady: Patterns = UNDOTTED  # Anywhere: it applies always, everywhere, or by convention
+    kinds: Patterns = BARE  # At the beginning of a clause: it applies to all of a kind
+    decided: Patterns = UNDOTTED  # Anywhere: it is intended
+    belongs: Patterns = UNDOTTED  # Anywhere: where something belongs
+    practice: Patterns = UNDOTTED  # Anywhere: how the team works
+    heads: Patterns = UNDOTTED  # Anywhere: the direction of the work
+    norms: Patterns = UNDOTTED  # Anywhere: how something should be
+    possessed: Patterns = UNDOTTED  # Anywhere: what belongs to the team
+    causes: Patterns = UNDOTTED  # Anywhere: a reason that applies to other cases as well
+    opposes: Patterns = UNDOTTED  # Anywhere after an order: what it replaces
+    asks_first: Patterns = UNDOTTED  # Anywhere: what the agent must ask for, or who decides
+    unasked: Patterns = UNDOTTED  # Anywhere: that nobody asked for it
+    vague: Patterns = BARE  # At the beginning of an order's object: it refers to something named elsewhere
     conditions: Row = ()  # Behind such a word: what follows is a condition
     ends_vague: Row = ()  # The same, as the whole object or at its end
-    wishes_for: Row = ()  # Anywhere: a request for one thing that doesn't exist yet
-    cases: Row = ()  # Anywhere: what a program should do in a special case
-    requests: Row = ()  # At the beginning of a message: it gives a task, not a rule
-    weighs: Row = ()  # Anywhere: the speaker is unsure
-    refuses: Row = ()  # At the beginning of a clause: what follows is not wanted
-    refuses_one: Row = ()  # The same, about one thing that doesn't exist yet
-    uses_ours: Row = ()  # At the beginning of a clause: a request or order to use what the project has
-    otherwise: Row = ()  # Anywhere in an order: it is what to do in place of what was forbidden
-    you_have: Row = ()  # At the beginning: it says that something is at a place
-    has_it: Row = ()  # Anywhere: what is wanted exists already
-    judges: Row = ()  # At the beginning of a sentence: it says what is bad about something
-    contradicts: Row = ()  # At the beginning of a sentence: it contradicts what was said
-    unmeant: Row = ()  # At the beginning of a clause: what follows is not intended
-    agrees: Row = ()  # Anywhere: one thing should be the same as another
-    senseless: Row = ()  # At the beginning of a clause: what follows is pointless
-    reminds: Row = ()  # At the beginning of a sentence: what follows was known already
-    stressed: Row = ()  # Anywhere, in capitals: something is forbidden, or allowed in one way only
-    tells_me: Row = ()  # Anywhere: the speaker wants to be told or shown something
-    ever: Row = ()  # Anywhere in what is not wanted: neither now nor later
-    wants_rather: Row = ()  # Anywhere: what is wanted instead of something else
-    cites: Row = ()  # Anywhere: a document that contains the rules
-    breaches: Row = ()  # At the beginning of a clause: a rule was broken, or must be kept
-    is_such: Row = ()  # At the beginning of a clause: what the project is
-    refutes: Row = ()  # Anywhere: what was said is invented
-    denied: Row = ()  # Anywhere: something is not so
-    habits: Row = ()  # At the beginning of a question: it asks why work is done in a way
-    instead_of: Row = ()  # At the beginning of a sentence: not in this way but in that
-    needless: Row = ()  # At the beginning of a clause: something is unnecessary
-    blamed: Row = ()  # Anywhere: the consequence of what the agent did
-    just: Row = ()  # At the beginning of a clause after one that blames: an order
-    our_way: Row = ()  # Anywhere: how those who speak do it, or not; what they decided on
-    so_no: Row = ()  # Anywhere: what follows from a fact must not be done
-    replaced: Row = ()  # Anywhere: something is out of date
-    duties: Row = ()  # Behind the words for a kind of things: how all of them must be
-    told_before: Row = ()  # Anywhere: the speaker said it before
-    halts: Row = ()  # At the beginning of a clause: an answer is wanted now, and no work
-    from_now: Row = ()  # Anywhere in an order: it holds from now on
-    of_layout: Row = ()  # Anywhere: where on a screen something is
-    limits_edit: Row = ()  # At the beginning: what the edit at hand is not to touch
-    of_display: Row = ()  # Anywhere: how a product looks
-    of_moment: Row = ()  # Anywhere: it points at the moment, or at what was said before
-    of_speaker: Row = ()  # Anywhere: who speaks, as the subject or the object
-    happened: Row = ()  # Anywhere: what a program did when the user tried it
-    each_time: Row = ()  # Anywhere in an order: how often it is to be followed
-    when_making: Row = ()  # At the beginning: what holds when things of a kind are made
-    none_of: Row = ()  # At the beginning: there is to be nothing of a kind
-    use_for: Row = ()  # At the beginning: what a named thing is used for
-    of_all_work: Row = ()  # Behind the verb of an order: things of a kind that developers make, without an article
-    records: Row = ()  # At the beginning: it asks that what follows be written down as a rule
-    records_below: Row = ()  # The same, and the rules are in the sentences below
-    leans: Row = ()  # At the beginning of a clause: what the next one depends on
-    wonders: Row = ()  # At the beginning of a clause: its speaker isn't sure
+    wishes_for: Patterns = UNDOTTED  # Anywhere: a request for one thing that doesn't exist yet
+    cases: Patterns = UNDOTTED  # Anywhere: what a program should do in a special case
+    requests: Patterns = BARE  # At the beginning of a message: it gives a task, not a rule
+    weighs: Patterns = UNDOTTED  # Anywhere: the speaker is unsure
+    refuses: Patterns = BARE  # At the beginning of a clause: what follows is not wanted
+    refuses_one: Patterns = BARE  # The same, about one thing that doesn't exist yet
+    uses_ours: Patterns = BARE  # At the beginning of a clause: a request or order to use what the project has
+    otherwise: Patterns = UNDOTTED  # Anywhere in an order: it is what to do in place of what was forbidden
+    you_have: Patterns = BARE  # At the beginning: it says that something is at a place
+    has_it: Patterns = UNDOTTED  # Anywhere: what is wanted exists already
+    judges: Patterns = BARE  # At the beginning of a sentence: it says what is bad about something
+    contradicts: Patterns = BARE  # At the beginning of a sentence: it contradicts what was said
+    unmeant: Patterns = BARE  # At the beginning of a clause: what follows is not intended
+    agrees: Patterns = UNDOTTED  # Anywhere: one thing should be the same as another
+    senseless: Patterns = BARE  # At the beginning of a clause: what follows is pointless
+    reminds: Patterns = BARE  # At the beginning of a sentence: what follows was known already
+    stressed: Patterns = Patterns(flags=0)  # Anywhere, in capitals: something is forbidden, or allowed in one way only
+    tells_me: Patterns = UNDOTTED  # Anywhere: the speaker wants to be told or shown something
+    ever: Patterns = UNDOTTED  # Anywhere in what is not wanted: neither now nor later
+    wants_rather: Patterns = UNDOTTED  # Anywhere: what is wanted instead of something else
+    cites: Patterns = UNDOTTED  # Anywhere: a document that contains the rules
+    breaches: Patterns = BARE  # At the beginning of a clause: a rule was broken, or must be kept
+    is_such: Patterns = BARE  # At the beginning of a clause: what the project is
+    refutes: Patterns = UNDOTTED  # Anywhere: what was said is invented
+    denied: Patterns = Patterns(flags=0)  # Anywhere: something is not so
+    habits: Patterns = BARE  # At the beginning of a question: it asks why work is done in a way
+    instead_of: Patterns = UNDOTTED  # At the beginning of a sentence: not in this way but in that
+    needless: Patterns = BARE  # At the beginning of a clause: something is unnecessary
+    blamed: Patterns = UNDOTTED  # Anywhere: the consequence of what the agent did
+    just: Patterns = BARE  # At the beginning of a clause after one that blames: an order
+    our_way: Patterns = UNDOTTED  # Anywhere: how those who speak do it, or not; what they decided on
+    so_no: Patterns = UNDOTTED  # Anywhere: what follows from a fact must not be done
+    replaced: Patterns = UNDOTTED  # Anywhere: something is out of date
+    duties: Patterns = BARE  # Behind the words for a kind of things: how all of them must be
+    told_before: Patterns = UNDOTTED  # Anywhere: the speaker said it before
+    halts: Patterns = BARE  # At the beginning of a clause: an answer is wanted now, and no work
+    from_now: Patterns = UNDOTTED  # Anywhere in an order: it holds from now on
+    of_layout: Patterns = UNDOTTED  # Anywhere: where on a screen something is
+    limits_edit: Patterns = BARE  # At the beginning: what the edit at hand is not to touch
+    of_display: Patterns = UNDOTTED  # Anywhere: how a product looks
+    of_moment: Patterns = UNDOTTED  # Anywhere: it points at the moment, or at what was said before
+    of_speaker: Patterns = UNDOTTED  # Anywhere: who speaks, as the subject or the object
+    happened: Patterns = UNDOTTED  # Anywhere: what a program did when the user tried it
+    each_time: Patterns = UNDOTTED  # Anywhere in an order: how often it is to be followed
+    when_making: Patterns = BARE  # At the beginning: what holds when things of a kind are made
+    none_of: Patterns = BARE  # At the beginning: there is to be nothing of a kind
+    use_for: Patterns = BARE  # At the beginning: what a named thing is used for
+    of_all_work: Patterns = (
+        BARE  # Behind the verb of an order: things of a kind that developers make, without an article
+    )
+    records: Patterns = BARE  # At the beginning: it asks that what follows be written down as a rule
+    records_below: Patterns = BARE  # The same, and the rules are in the sentences below
+    leans: Patterns = BARE  # At the beginning of a clause: what the next one depends on
+    wonders: Patterns = BARE  # At the beginning of a clause: its speaker isn't sure
     though: Row = ()  # At the beginning of a clause: it only joins it to the one before
-    wishes_not: Row = ()  # At the beginning of an order: what the speaker would rather not do
+    wishes_not: Patterns = BARE  # At the beginning of an order: what the speaker would rather not do
 
 
 class SaidOnce(Topic, frozen=True, kw_only=True):
     """What shows that a ruling said once reaches beyond its task, and what that it doesn't."""
 
-    wide: Row = ()  # Anywhere: it holds at any time, or in all of the project
-    lasts: Row = ()  # Anywhere: an order from now on, or for every time
-    written_in: Row = ()  # Anywhere: in which language commits and code are written
-    stays: Row = ()  # Anywhere: a file is left as it is, for a reason
-    points: Row = ()  # At the beginning of a sentence: its subject was named before it
-    narrow: Row = ()  # Anywhere in an order: it is about what is at hand
-    purposes: Row = ()  # Anywhere: what follows says what something is for
-    builds: Row = ()  # At the beginning of a sentence: it orders that one thing be made or changed
-    habits: Row = ()  # At the beginning of a clause: what those who speak do, or never do
-    occasions: Row = ()  # At the beginning of a clause: work that comes again
-    asks: Row = ()  # At the beginning of a sentence: a question, with or without its mark
-    spoken: Row = ()  # Anywhere: what is only said aloud, as in what was dictated or recorded
+    wide: Patterns = UNDOTTED  # Anywhere: it holds at any time, or in all of the project
+    lasts: Patterns = UNDOTTED  # Anywhere: an order from now on, or for every time
+    written_in: Patterns = UNDOTTED  # Anywhere: in which language commits and code are written
+    stays: Patterns = UNDOTTED  # Anywhere: a file is left as it is, for a reason
+    points: Patterns = BARE  # At the beginning of a sentence: its subject was named before it
+    narrow: Patterns = UNDOTTED  # Anywhere in an order: it is about what is at hand
+    purposes: Patterns = UNDOTTED  # Anywhere: what follows says what something is for
+    builds: Patterns = BARE  # At the beginning of a sentence: it orders that one thing be made or changed
+    habits: Patterns = BARE  # At the beginning of a clause: what those who speak do, or never do
+    occasions: Patterns = BARE  # At the beginning of a clause: work that comes again
+    asks: Patterns = BARE  # At the beginning of a sentence: a question, with or without its mark
+    spoken: Patterns = UNDOTTED  # Anywhere: what is only said aloud, as in what was dictated or recorded
     praises: Set = frozenset()  # Words that call something good or bad, and name nothing
-    outright: Row = ()  # At the beginning of a sentence: what those who speak want as far as possible
-    chooses: Row = ()  # At the beginning of a clause, before a tool: what is used in all work, or not
-    one_thing: Row = ()  # Behind it: the tool is one that was named, or is for something at hand
-    for_one: Row = ()  # Anywhere: it is for one thing, may be left, or is one of several
+    outright: Patterns = BARE  # At the beginning of a sentence: what those who speak want as far as possible
+    chooses: Patterns = BARE  # At the beginning of a clause, before a tool: what is used in all work, or not
+    one_thing: Patterns = BARE  # Behind it: the tool is one that was named, or is for something at hand
+    for_one: Patterns = UNDOTTED  # Anywhere: it is for one thing, may be left, or is one of several
     tools: Set = frozenset()  # Names of tools, languages and services, and of kinds of them
 
 
@@ -421,9 +442,9 @@ class Wishes(Topic, frozen=True, kw_only=True):
 
     uttered: Map = {}  # By kind, patterns of the wish, anywhere
     unasked: Map = {}  # By kind, how a lesson about it begins
-    accepted: Row = ()  # At the beginning of a message: an offer is accepted
-    unwanted: Row = ()  # Anywhere: what follows is not wanted
-    wondered: Row = ()  # Anywhere in a question: it is about others and is no request
+    accepted: Patterns = BARE  # At the beginning of a message: an offer is accepted
+    unwanted: Patterns = UNLED  # Anywhere: what follows is not wanted
+    wondered: Patterns = UNLED  # Anywhere in a question: it is about others and is no request
     of_commands: Set = frozenset()  # The kinds that need the name of a command
     anytime: Set = frozenset()  # The kinds that tell something also where they open a task
     added: Set = frozenset()  # The kinds that ask for something more, and not where it is unwanted
@@ -452,21 +473,21 @@ class Questions(Topic, frozen=True, kw_only=True):
     asker: Set = frozenset()
     answerer: Set = frozenset()  # Words for the one who asks, and for the one who is asked
     oneself: Set = frozenset()  # Of the words for the one who asks, those that are not possessive
-    begging: Row = ()  # Phrases that address the one who is asked without asking about them
-    when: Row = ()
-    how_many: Row = ()
+    begging: Patterns = WORDS  # Phrases that address the one who is asked without asking about them
+    when: Patterns = WORDS
+    how_many: Patterns = WORDS
     before: Row = ()
     after: Row = ()  # It asks about what was before or after something, which follows
-    past: Row = ()  # It asks about the past, which may differ from now
-    newest: Row = ()  # It asks for the current or latest state
+    past: Patterns = WORDS  # It asks about the past, which may differ from now
+    newest: Patterns = WORDS  # It asks for the current or latest state
     asked_of: Row = ()  # Before a name: it is of that one that it asks
-    of_others_too: Row = ()  # It asks of more than the one whom it names
+    of_others_too: Patterns = WORDS  # It asks of more than the one whom it names
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
-    time_words: Row = ()  # Words for times in an answer
+    time_words: Patterns = WORDS  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
-    motion: Row = ()  # Ends with a verb that only says that somebody goes somewhere, or to do something
+    motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
     small_talk: Row = ()  # A message that is no more than this answers nothing
-    own_verb: Row = ()  # It asks what the asker does; the group is the verb
+    own_verb: Patterns = WORD_BEGINS  # It asks what the asker does; the group is the verb
     of_another: Map = {}  # By the ending of such a verb, the ending in the third person
 
 
@@ -508,19 +529,19 @@ class Serving(Topic, frozen=True, kw_only=True):
 
     plain: Set = frozenset()  # Words of any goal that say nothing about its subject
     routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
-    standing: Row = ()  # Rules for how the assistant should answer, whatever is asked
+    standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
     cases: Set = frozenset()  # Words that limit a wish to one case
-    standing_for: Row = ()  # The kind of texts that such a rule is for, in its one group
+    standing_for: Patterns = BARE  # The kind of texts that such a rule is for, in its one group
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()
     persons: Row = ()
-    unreal: Row = ()  # It is only imagined, or part of a story
-    turned: Row = ()  # It says that something has changed
+    unreal: Patterns = BARE  # It is only imagined, or part of a story
+    turned: Patterns = WHOLE  # It says that something has changed
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
     equipment: Set = frozenset()  # Words of what somebody has and works with: of others only what the goal names
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
-    asked: Row = ()  # At the beginning: the goal is a question
+    asked: Patterns = BARE  # At the beginning: the goal is a question
     asks: Map = {}  # By an area of life, words of goals in it
     tells: Map = {}  # By an area, further words of facts that matter in it
     slots: Map = {}  # By an area, the attributes whose facts matter in it as soon as a goal names the attribute
@@ -544,15 +565,15 @@ class Names(Topic, frozen=True, kw_only=True):
     # In languages that capitalise nouns: words before a noun that names mostly lack
     determiners: Set = frozenset()
     noun_endings: Row = ()  # Endings of nouns there that are no names
-    does: Row = ()  # After the name of somebody who does something
+    does: Patterns = Patterns("{}$", 0)  # After the name of somebody who does something
     verbs: Set = frozenset()  # Verbs there that have none of `verb_endings`
     verb_endings: Row = ()  # Endings of verbs there, and of adverbs before them
-    explained: Row = ()  # After a name: Holm, the keeper, …
+    explained: Patterns = Patterns(flags=0)  # After a name: Holm, the keeper, …
     beside: Set = frozenset()  # Between two names
     listed: Set = frozenset()  # Before the last of several
     participles: Row = ()  # Endings of participles, which are no names: “Frightened, Vera and Holm fled”
     inflected: Row = ()  # Endings of articles and adjectives, which names mostly lack
-    two: Row = ()  # Words that count people who were named, and claim no number
+    two: Patterns = WORDS  # Words that count people who were named, and claim no number
 
 
 class Headings(Topic, frozen=True, kw_only=True):
@@ -584,14 +605,18 @@ class Prose(Topic, frozen=True, kw_only=True):
 
     lead: Row = ()  # Before an intent, at the beginning of a sentence
     intent: Row = ()  # The sentence says what will be done
-    empty: Row = ()  # At the beginning: it only says that something was understood, seen or done
-    agreement: Row = ()  # Whole questions without their mark: they only ask whether it is right so
-    refers: Row = ()  # At the beginning: it refers to the previous sentence
+    empty: Patterns = Patterns(
+        "^{}[.!:]*$"
+    )  # At the beginning: it only says that something was understood, seen or done
+    agreement: Patterns = Patterns(
+        "^{}[?？]$"
+    )  # Whole questions without their mark: they only ask whether it is right so
+    refers: Patterns = Patterns(r"^{}\b")  # At the beginning: it refers to the previous sentence
     nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
     praise: Row = ()  # At the beginning: it only praises
     places: Row = ()  # Before a line number
     labels: Row = ()  # A whole heading: it says what kind of thing follows and not of what
-    for_user: Row = ()  # At the beginning: it tells the user what to do now
+    for_user: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning: it tells the user what to do now
     unsure: Row = ()  # At the beginning: such a subject with what may be so of it
     numbered: Row = ()  # What choices are called before their numbers or letters
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
@@ -602,58 +627,58 @@ class Prose(Topic, frozen=True, kw_only=True):
     changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
-    takes_back: Row = ()  # Anywhere: what was said before was wrong
-    finds: Row = ()  # Anywhere: it is known now what is the matter
-    takes_away: Row = ()  # At the beginning: something was removed
-    passes: Row = ()  # Anywhere: the checks that were run pass
-    passes_not: Row = ()  # Anywhere: not all of them do, or they don't yet
+    takes_back: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: what was said before was wrong
+    finds: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: it is known now what is the matter
+    takes_away: Patterns = Patterns(r"^\W*{}(?!\w)")  # At the beginning: something was removed
+    passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run pass
+    passes_not: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: not all of them do, or they don't yet
 
 
 class Explaining(Topic, frozen=True, kw_only=True):
     """What marks a sentence as giving a cause or a general rule. Patterns of whole words."""
 
-    rules: Row = ()  # It says what must be so, what works or not, or what replaces something
-    takes: Row = ()  # It says what the speaker must use: a plan that is also a rule
+    rules: Patterns = WHOLE  # It says what must be so, what works or not, or what replaces something
+    takes: Patterns = WHOLE  # It says what the speaker must use: a plan that is also a rule
     openings: Row = ()  # Before the sentence itself
-    hedges: Row = ()  # It only guesses
-    tells: Row = ()  # It is about the work at hand: what was done, is planned, or is in the code
-    stands: Row = ()  # It says what is custom in a project
+    hedges: Patterns = Patterns(r"\b{}(?!\w)")  # It only guesses
+    tells: Patterns = WHOLE  # It is about the work at hand: what was done, is planned, or is in the code
+    stands: Patterns = WHOLE  # It says what is custom in a project
 
 
 class Warned(Topic, frozen=True, kw_only=True):
     """How somebody tells of a failure, for the guard. Patterns of whole words."""
 
-    bans: Row = ()  # A clause begins so: what follows must not be done
+    bans: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: what follows must not be done
     runs: Row = ()  # Before a command: it is run
-    ends: Row = ()  # A word that is none of a command, which opens a clause without marks
-    acts: Row = ()  # A clause begins so: it says what to do
-    instead: Row = ()  # Anywhere: it says what to do
+    ends: Patterns = Patterns("^{}$")  # A word that is none of a command, which opens a clause without marks
+    acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # A clause begins so: it says what to do
+    instead: Patterns = WHOLE  # Anywhere: it says what to do
     joins: Row = ()  # Before a clause that goes on
-    reasons: Row = ()  # A clause begins so: it says why
-    fails: Row = ()  # Anywhere: something goes wrong
-    needs: Row = ()  # Anywhere: something has to be there
-    unnamed: Row = ()  # Anywhere: something that is run is forbidden, whether or not its command is named
-    changes: Row = ()  # Anywhere: what is named is a file that is changed
+    reasons: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: it says why
+    fails: Patterns = WHOLE  # Anywhere: something goes wrong
+    needs: Patterns = WHOLE  # Anywhere: something has to be there
+    unnamed: Patterns = WHOLE  # Anywhere: something that is run is forbidden, whether or not its command is named
+    changes: Patterns = Patterns(r"(?<![\w-]){}(?!\w)")  # Anywhere: what is named is a file that is changed
     in_place_of: Row = ()  # Before a command: something else replaces it
     ahead_of: Row = ()  # Before a command: what stands in front is to be done first
-    right: Row = ()  # Anywhere: what is named is the right way
+    right: Patterns = WHOLE  # Anywhere: what is named is the right way
     since: Row = ()  # Behind a comma: what follows says why
     always: Row = ()  # Before what is to be done each time
-    old: Row = ()  # Before what it holds of, which another has replaced
+    old: Patterns = WHOLE  # Before what it holds of, which another has replaced
     through: Row = ()  # Before a program by which something was done
     deeds: Map = {}  # Verbs that tell a command, with it
     installs: Row = ()  # Before the name of a package: it was installed, or in another version
     kinds: Map = {}  # What is run, with the commands and words by which projects mostly run it
-    fine: Row = ()  # Anywhere: what is named beside the failure goes well
+    fine: Patterns = WHOLE  # Anywhere: what is named beside the failure goes well
     where: Row = ()  # Before the place, the environment or the branch of which it holds
     the: Row = ()  # Between these two
     folder: Row = ()  # Behind the name of a folder
-    whole: Row = ()  # It holds for all of it, and not for a part that is named
+    whole: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for all of it, and not for a part that is named
     root: Row = ()  # It holds at the root
-    together: Row = ()  # It holds for several at the same time
+    together: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for several at the same time
     untouched: Row = ()  # Before a word of changing: what is named must not be changed
-    case: Row = ()  # A clause begins so: it says in which case something else holds
-    as_root: Row = ()  # It holds for the administrator
+    case: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: it says in which case something else holds
+    as_root: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for the administrator
     lands: Row = ()  # Before the place where it ends up, which is none of where it holds
     named: Row = ()  # Behind a name in marks: it is that of such a thing, and no command
     lacks: Map = {}  # Before what was missing; with the word that demands it
@@ -669,7 +694,7 @@ class Voices(Topic, frozen=True, kw_only=True):
     agent: Row = ()  # It speaks of the agent in the third person
     you: Row = ()  # It says “you” for who did something
     oneself: Row = ()  # It says “I”; case-sensitive
-    own: Row = ()  # The same in stories
+    own: Patterns = Patterns(r"(?<![\w'’]){}(?![\w])", 0)  # The same in stories
     together: Row = ()  # It says “we”
     reader: Row = ()  # Any word for a reader
     offers: Row = ()  # It offers something to a reader
@@ -678,7 +703,7 @@ class Voices(Topic, frozen=True, kw_only=True):
     comments: Row = ()  # It comments on a story instead of telling it
     article: Row = ()
     roles: Row = ()  # After an article: the name of a role in a log
-    named: Row = ()  # Before the name with which somebody introduces themselves
+    named: Patterns = Patterns(r"\b{}\s+$", 0)  # Before the name with which somebody introduces themselves
 
 
 class Clauses(Topic, frozen=True, kw_only=True):
@@ -688,8 +713,8 @@ class Clauses(Topic, frozen=True, kw_only=True):
     subjects: Row = ()  # At the beginning of such a clause
     begins: Row = ()  # At the beginning of a clause that depends on the one before
     limits: Row = ()  # At the beginning of a condition or exception, without which the rest means something else
-    leads: Row = ()  # At the beginning of a part that only introduces the next clause
-    refers: Row = ()  # Words that refer to the clause before
+    leads: Patterns = Patterns(r"\W*{}\b")  # At the beginning of a part that only introduces the next clause
+    refers: Patterns = Patterns(r"\W*{}\b")  # Words that refer to the clause before
     relatives: Row = ()  # At the beginning of a relative clause, after a comma
 
 
@@ -697,14 +722,14 @@ class Verdicts(Topic, frozen=True, kw_only=True):
     """What a status line says about an outcome."""
 
     status: Row = ()  # Labels of a status line
-    good: Row = ()
-    bad: Row = ()
-    unsure: Row = ()  # Denied, wished for, about an earlier time or a part: no clear verdict
+    good: Patterns = WORDS
+    bad: Patterns = WORDS
+    unsure: Patterns = WORDS  # Denied, wished for, about an earlier time or a part: no clear verdict
     conjunctions: Set = frozenset()
     complete: Row = ()
     partial: Row = ()
-    all: Row = ()  # It applies to everything, or to the one thing in question
-    everything: Row = ()  # It applies to everything
+    all: Patterns = BARE  # It applies to everything, or to the one thing in question
+    everything: Patterns = BARE  # It applies to everything
 
 
 class Instructions(Topic, frozen=True, kw_only=True):
@@ -712,16 +737,16 @@ class Instructions(Topic, frozen=True, kw_only=True):
 
     worded: Row = ()
     addressed: Row = ()  # It speaks to a model; here a blank is a blank
-    orders: Row = ()  # It requests something, or says what must be so
-    supposes: Row = ()  # It is a guess
+    orders: Patterns = WORDS  # It requests something, or says what must be so
+    supposes: Patterns = UNLED  # It is a guess
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):
     """The outcome of an intention."""
 
-    undone: Row = ()  # It did not happen: it was only wished or planned, cancelled, or not done
-    fails: Row = ()  # It happened and failed
-    often: Row = ()  # It says how often something happens
+    undone: Patterns = WORDS  # It did not happen: it was only wished or planned, cancelled, or not done
+    fails: Patterns = WORDS  # It happened and failed
+    often: Patterns = WORDS  # It says how often something happens
 
 
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ Such a clause counts only if it names its subject. A ruling without one is shown
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -22,7 +22,6 @@ from ireneo.lessons.rule_weights import (
     LEAST,
     NAMES,
     PASTED,
-    REACHES,
     RULES,
     STANDS,
     WORD,
@@ -34,6 +33,11 @@ from ireneo.lessons.rule_weights import (
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import holds_for_good, is_order
 from ireneo.summaries.steps import sentences
+
+_SAYS = topic(Binding)
+_FORMS = topic(Forms)
+_RULINGS = topic(Rulings)
+
 
 FULL = 5
 """Content words of a correction that may refer to something said before."""
@@ -53,106 +57,15 @@ REMEMBERED = 512
 """Of how many texts it is remembered what was found: the same ones are asked about for each use of a ruling."""
 
 
-def _words() -> Binding:
-    return topic(Binding)
-
-
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"(?<![\w.]){either(rows())}", re.I)
-
-
-def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: either(rows()), re.I)
-
-
-_LEAD = lazy_re(lambda: rf"(?:{either(_words().lead)}[\s,.!:*_…–—-]*)+", re.I)
-_BANS = _begins(lambda: _words().bans)
-_PREFERS = _begins(lambda: _words().prefers)
-_USES = _begins(lambda: _words().uses)
-_STEADY = _anywhere(lambda: _words().steady)
-_KINDS = _begins(lambda: _words().kinds)
-_DECIDED = _anywhere(lambda: _words().decided)
-_BELONGS = _anywhere(lambda: _words().belongs)
-_PRACTICE = _anywhere(lambda: _words().practice)
-_HEADS = _anywhere(lambda: _words().heads)
-_NORMS = _anywhere(lambda: _words().norms)
-_POSSESSED = _anywhere(lambda: _words().possessed)
-_CAUSES = _anywhere(lambda: _words().causes)
-_OPPOSES = _anywhere(lambda: _words().opposes)
-_ASKS_FIRST = _anywhere(lambda: _words().asks_first)
-_UNASKED = _anywhere(lambda: _words().unasked)
-_VAGUE = _begins(lambda: _words().vague)
-_ENDS_VAGUE = lazy_re(lambda: rf"(?:.*\s)?{either(_words().ends_vague)}\W*", re.I)
-_WISHES_FOR = _anywhere(lambda: _words().wishes_for)
-_CASES = _anywhere(lambda: _words().cases)
-_REQUESTS = _begins(lambda: _words().requests)
-_WEIGHS = _anywhere(lambda: _words().weighs)
-_REFUSES = _begins(lambda: _words().refuses)
-_REFUSES_ONE = _begins(lambda: _words().refuses_one)
-_TELLS_ME = _anywhere(lambda: _words().tells_me)
-_EVER = _anywhere(lambda: _words().ever)
-_WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
-_CITES = _anywhere(lambda: _words().cites)
-_BREACHES = _begins(lambda: _words().breaches)
-_DOES_ITSELF = _begins(lambda: topic(Forms).runs_itself)
-_IS_SUCH = _begins(lambda: _words().is_such)
-_USES_OURS = _begins(lambda: _words().uses_ours)
-_OTHERWISE = _anywhere(lambda: _words().otherwise)
-_YOU_HAVE = _begins(lambda: _words().you_have)
-_HAS_IT = _anywhere(lambda: _words().has_it)
-_JUDGES = _begins(lambda: _words().judges)
-_CONTRADICTS = _begins(lambda: _words().contradicts)
-_UNMEANT = _begins(lambda: _words().unmeant)
-_AGREES = _anywhere(lambda: _words().agrees)
-_SENSELESS = _begins(lambda: _words().senseless)
-_REMINDS = _begins(lambda: _words().reminds)
-_STRESSED = lazy_re(lambda: either(_words().stressed))
-_REFUTES = _anywhere(lambda: _words().refutes)
-_DENIED = lazy_re(lambda: either(_words().denied))
-_HABITS = _begins(lambda: _words().habits)
-_INSTEAD_OF = _anywhere(lambda: _words().instead_of)
-_NEEDLESS = _begins(lambda: _words().needless)
-_BLAMED = _anywhere(lambda: _words().blamed)
-_JUST = _begins(lambda: _words().just)
-_OUR_WAY = _anywhere(lambda: _words().our_way)
-_SO_NO = _anywhere(lambda: _words().so_no)
-_REPLACED = _anywhere(lambda: _words().replaced)
-_DUTIES = _begins(lambda: _words().duties)
-_TOLD_BEFORE = _anywhere(lambda: _words().told_before)
-_HALTS = _begins(lambda: _words().halts)
-_FROM_NOW = _anywhere(lambda: _words().from_now)
-_OF_LAYOUT = _anywhere(lambda: _words().of_layout)
-_OF_DISPLAY = _anywhere(lambda: _words().of_display)
-_OF_MOMENT = _anywhere(lambda: _words().of_moment)
-_OF_SPEAKER = _anywhere(lambda: _words().of_speaker)
+_LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}[\s,.!:*_…–—-]*)+", re.I)
+_ENDS_VAGUE = lazy_re(lambda: rf"(?:.*\s)?{either(_SAYS.ends_vague)}\W*", re.I)
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
-_HAPPENED = _anywhere(lambda: _words().happened)
-_LEANS = _begins(lambda: _words().leans)
-_EACH_TIME = _anywhere(lambda: _words().each_time)
-_WHEN_MAKING = _begins(lambda: _words().when_making)
-_NONE_OF = _begins(lambda: _words().none_of)
-_USE_FOR = _begins(lambda: _words().use_for)
-_OF_ALL_WORK = _begins(lambda: _words().of_all_work)
-_LIMITS_EDIT = _begins(lambda: _words().limits_edit)
-_RECORDS_BELOW = _begins(lambda: _words().records_below)
-_RECORDS = _begins(lambda: _words().records)
-_WONDERS = _begins(lambda: _words().wonders)
-_LEADING_JOIN = lazy_re(lambda: rf"\A(?:{either(_words().though)}\b[\s,]*)+", re.I)
-_WISHES_NOT = _begins(lambda: _words().wishes_not)
-_POLITE = _begins(lambda: topic(Rulings).polite)
-_NO_FIRST = lazy_re(lambda: rf"\W*{either(topic(Rulings).no)}\b", re.I)
-_OURS = _anywhere(lambda: topic(Rulings).ours)
-_HOLDS = _anywhere(lambda: topic(Rulings).holds)
-_LASTS = _anywhere(lambda: topic(Rulings).lasts)
-_PROCESS = _anywhere(lambda: topic(Rulings).process)
-_DISPUTES = _anywhere(lambda: topic(Rulings).disputes)
-_ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
-_OPEN = _anywhere(lambda: topic(Rulings).open)
+_LEADING_JOIN = lazy_re(lambda: rf"\A(?:{either(_SAYS.though)}\b[\s,]*)+", re.I)
 _POINTS_TO_IT = lazy_re(
-    lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}{either(_words().conditions)}\b",
+    lambda: rf"(?:{either(_SAYS.bans)}\s?)?(?:do )?{either(_SAYS.vague)}.{{0,3}}{either(_SAYS.conditions)}\b",
     re.I,
 )
-_POLITE_ALL = lazy_re(lambda: rf"\A{either(_words().requests)} ?(?:please )?", re.I)
+_POLITE_ALL = lazy_re(lambda: rf"\A{either(_SAYS.requests)} ?(?:please )?", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}\)")
@@ -175,7 +88,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     told = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
     if any(_ASIDE.fullmatch(each) and PASTED.search(each) for each in told):
         return False  # A comment of a program.
-    said = [each for each in told if not _OF_MOMENT.search(each)]
+    said = [each for each in told if not _SAYS.of_moment.search(each)]
     if binds_outright(said, answers=about is not None, conceded=conceded):
         return True
     # Where a command was refused, that is the subject.
@@ -183,22 +96,31 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if command and any(map(refuses_for_good, said)):
         return True
     refused = (command and about is not None and about[0][4:5].isalnum()) or named
-    if not said or _REQUESTS.match(_without_lead(said[0])):
+    if not said or _SAYS.requests.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
-        halts = any(_HALTS.match(_without_lead(part)) for part in parts_of(each))
-        if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*parts_of(each), *said[at + 1 : at + 2])):
+        halts = any(_SAYS.halts.match(_without_lead(part)) for part in parts_of(each))
+        if (
+            halts
+            or _SAYS.requests.match(_without_lead(each))
+            or _is_of_a_case((*parts_of(each), *said[at + 1 : at + 2]))
+        ):
             continue
-        if _OF_DISPLAY.search(each) or ": - " in each or _AN_ERROR.search(each):
+        if _SAYS.of_display.search(each) or ": - " in each or _AN_ERROR.search(each):
             continue  # How a product looks, a list of what it does, or with which error it fails.
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *parts_of(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
-            if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
+            if part != each and form < ORDERED and not (form and of_task(each) and _SAYS.practice.search(part)):
                 continue
             speaks = alone_weight(part) + form + NAMED * refused + GRANTED * conceded
             enough = refused or (_tells_enough(part, conceded=conceded) and (conceded or _is_general(each)))
-            if form > 0 and speaks >= STANDS and enough and (refused or not of_task(part) or _LASTS.search(part)):
+            if (
+                form > 0
+                and speaks >= STANDS
+                and enough
+                and (refused or not of_task(part) or _RULINGS.lasts.search(part))
+            ):
                 return True
     return any(map(binds_work, said))
 
@@ -208,9 +130,21 @@ def _is_general(sentence: str) -> bool:
 
     A ban or an order without one is of its task as often as not.
     """
-    contrast = _USES.match(_without_lead(sentence)) and _OPPOSES.search(sentence)
-    wide = (REACHES, _STEADY, _PROCESS, _OURS, _LASTS, _CAUSES, _DECIDED, _STRESSED, _BELONGS, _ASKS_FIRST, _INSTEAD_OF)
-    return bool(contrast or _NONE_OF.match(sentence)) or any(how.search(sentence) for how in wide)
+    contrast = _SAYS.uses.match(_without_lead(sentence)) and _SAYS.opposes.search(sentence)
+    wide = (
+        _RULINGS.reaches,
+        _SAYS.steady,
+        _RULINGS.process,
+        _RULINGS.ours,
+        _RULINGS.lasts,
+        _SAYS.causes,
+        _SAYS.decided,
+        _SAYS.stressed,
+        _SAYS.belongs,
+        _SAYS.asks_first,
+        _SAYS.instead_of,
+    )
+    return bool(contrast or _SAYS.none_of.match(sentence)) or any(how.search(sentence) for how in wide)
 
 
 def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
@@ -219,7 +153,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
     “Let's take the first two, we always want a checked id” is “we always want a checked id”. What is left out binds
     nobody and says nothing that the rest needs; where the rest isn't general by itself, `ruling` is returned as it is.
     """
-    if _NO_FIRST.match(ruling) or PASTED.search(ruling):
+    if _RULINGS.no.match(ruling) or PASTED.search(ruling):
         return ruling
     aside = _ASIDE.search(ruling)
     if aside is not None and _is_question(_ASIDE.sub("", ruling)) and stands_alone(aside[1], conceded=conceded):
@@ -230,7 +164,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
         cut = ruling[start:]
         clauses = [first[one:other] for one, other in pairwise([each for each in ends if each <= start])]
         # “It says: …, but this is not correct, we don't …”: what is disputed needs no place.
-        disputed = _DISPUTES.search(clauses[-1]) is not None
+        disputed = _RULINGS.disputes.search(clauses[-1]) is not None
         if (disputed or all(map(_is_of_no_use, clauses))) and stands_alone(cut, conceded=conceded):
             ruling = cut
             break
@@ -238,15 +172,15 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
     ruling = plain if stands_alone(plain, conceded=conceded) else ruling
     last = max((found.start() for found in _CLAUSE.finditer(ruling)), default=0)
     tail = _CLAUSE.sub("", ruling[last:], count=1)
-    wonders = last > 0 and _WONDERS.match(_LEADING_JOIN.sub("", tail)) is not None
+    wonders = last > 0 and _SAYS.wonders.match(_LEADING_JOIN.sub("", tail)) is not None
     return ruling[:last] if wonders and stands_alone(ruling[:last], conceded=conceded) else ruling
 
 
 def _is_of_no_use(clause: str) -> bool:
     """Whether a clause is about the task, disputes something or names nothing, and states no condition."""
-    if _LEANS.match(clause) or _CASES.search(clause) or binding(clause) >= ORDERED:
+    if _SAYS.leans.match(clause) or _SAYS.cases.search(clause) or binding(clause) >= ORDERED:
         return False
-    return of_task(clause) or bool(_DISPUTES.search(clause)) or _telling(clause) == 0
+    return of_task(clause) or bool(_RULINGS.disputes.search(clause)) or _telling(clause) == 0
 
 
 def binds_work(sentence: str) -> bool:
@@ -265,17 +199,22 @@ def binds_work(sentence: str) -> bool:
         or any(map(_is_unfit, (sentence, *parts_of(sentence))))
     ):
         return False
-    each_time = _EACH_TIME.search(sentence) and _PROCESS.search(sentence) and _telling(sentence) >= LEAST
-    if each_time and (begins_with_order(sentence) or _LEANS.match(sentence)):
+    each_time = _SAYS.each_time.search(sentence) and _RULINGS.process.search(sentence) and _telling(sentence) >= LEAST
+    if each_time and (begins_with_order(sentence) or _SAYS.leans.match(sentence)):
         return True
-    if _WHEN_MAKING.match(_without_lead(sentence)) or _USE_FOR.match(sentence):
+    if _SAYS.when_making.match(_without_lead(sentence)) or _SAYS.use_for.match(sentence):
         return True
     for clause in (_bare_of_asides(sentence), *parts_of(sentence)):
         body = _without_lead(clause)
         for each in (clause, body):
-            found = _BANS.match(each) or _NONE_OF.match(each) or _PREFERS.match(each) or _USES.match(each)
-            named = _telling(each) >= (1 if _BANS.match(each) else LEAST)
-            if found and named and _OF_ALL_WORK.match(each[found.end() :].strip()):
+            found = (
+                _SAYS.bans.match(each)
+                or _SAYS.none_of.match(each)
+                or _SAYS.prefers.match(each)
+                or _SAYS.uses.match(each)
+            )
+            named = _telling(each) >= (1 if _SAYS.bans.match(each) else LEAST)
+            if found and named and _SAYS.of_all_work.match(each[found.end() :].strip()):
                 return True
     return False
 
@@ -283,55 +222,55 @@ def binds_work(sentence: str) -> bool:
 def _is_unfit(clause: str) -> bool:
     body = _without_lead(clause)
     return bool(
-        _HALTS.match(body)
-        or _REQUESTS.match(body)
-        or _WISHES_FOR.search(clause)
-        or _OF_DISPLAY.search(clause)
-        or _WEIGHS.search(clause)
-        or _CASES.search(clause)
+        _SAYS.halts.match(body)
+        or _SAYS.requests.match(body)
+        or _SAYS.wishes_for.search(clause)
+        or _SAYS.of_display.search(clause)
+        or _SAYS.weighs.search(clause)
+        or _SAYS.cases.search(clause)
     )
 
 
 def says_instead(sentence: str) -> bool:
     """Whether a sentence says what to do in place of something."""
-    return _OTHERWISE.search(sentence) is not None
+    return _SAYS.otherwise.search(sentence) is not None
 
 
 def is_of_moment(ruling: str) -> bool:
     """Whether each sentence of a ruling points at the moment, or at a text that stands elsewhere."""
     about = ABOUT.match(ruling)
     told = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
-    return all(_OF_MOMENT.search(each) for each in told or [ruling])
+    return all(_SAYS.of_moment.search(each) for each in told or [ruling])
 
 
 def is_of_display(sentence: str) -> bool:
     """Whether a sentence says how a product looks."""
-    return _OF_DISPLAY.search(sentence) is not None
+    return _SAYS.of_display.search(sentence) is not None
 
 
 def asks_for_rules(sentence: str) -> bool:
     """Whether a sentence asks that what stands below it be written down as rules."""
-    return _RECORDS_BELOW.match(_without_lead(sentence)) is not None
+    return _SAYS.records_below.match(_without_lead(sentence)) is not None
 
 
 def says_how(sentence: str) -> bool:
     """Whether a sentence orders something, or says how something has to be; one of the task at hand doesn't count."""
-    if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _REQUESTS.match(sentence):
+    if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _SAYS.requests.match(sentence):
         return False
     orders = _is_plain_order(sentence) or any(map(is_order, parts_of(sentence)[1:2]))
-    return orders or bool(_NORMS.search(sentence)) or holds_for_good(sentence)
+    return orders or bool(_SAYS.norms.search(sentence)) or holds_for_good(sentence)
 
 
 def limits_edit(sentence: str) -> bool:
     """Whether a sentence says what the edit at hand is not to touch, and no more."""
-    return _LIMITS_EDIT.match(sentence) is not None
+    return _SAYS.limits_edit.match(sentence) is not None
 
 
 def orders_something(sentence: str) -> bool:
     """Whether a sentence of a request is an order that names something, in a form that people repeat."""
     words = len(sentence.split())
     fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not of_task(sentence)
-    return fit and _is_plain_order(sentence) and not (is_pasted(sentence) or _REQUESTS.match(sentence))
+    return fit and _is_plain_order(sentence) and not (is_pasted(sentence) or _SAYS.requests.match(sentence))
 
 
 def _is_plain_order(sentence: str) -> bool:
@@ -343,7 +282,7 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
     """Whether one of these sentences is general by its form alone, whatever its weight."""
     for at, each in enumerate(said):
         before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
-        if is_pasted(each) or _CUT_OFF.match(each) or _OF_DISPLAY.search(each) or ": - " in each:
+        if is_pasted(each) or _CUT_OFF.match(each) or _SAYS.of_display.search(each) or ": - " in each:
             continue
         if any(wants_none(part, after) for part in parts_of(each)) and not _is_question(each):
             return True
@@ -361,14 +300,21 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
 
 def refuses_for_good(sentence: str) -> bool:
     """Whether the words of a refusal forbid the refused command for good, or say what to use or why not."""
-    if _is_question(sentence) or of_task(sentence) or _WEIGHS.search(sentence) or _ACCEPTS.search(sentence):
+    if (
+        _is_question(sentence)
+        or of_task(sentence)
+        or _SAYS.weighs.search(sentence)
+        or _RULINGS.accepts.search(sentence)
+    ):
         return False
     for clause in parts_of(sentence):
         body = _without_lead(clause)
-        banned = _BANS.match(clause) or _BANS.match(body)
-        if (banned and WORD.search((clause if _BANS.match(clause) else body)[banned.end() :])) or _USES.match(body):
+        banned = _SAYS.bans.match(clause) or _SAYS.bans.match(body)
+        if (banned and WORD.search((clause if _SAYS.bans.match(clause) else body)[banned.end() :])) or _SAYS.uses.match(
+            body
+        ):
             return True
-    return bool(_PRACTICE.search(sentence) or _OUR_WAY.search(sentence) or _CAUSES.search(sentence))
+    return bool(_SAYS.practice.search(sentence) or _SAYS.our_way.search(sentence) or _SAYS.causes.search(sentence))
 
 
 def is_pasted(ruling: str) -> bool:
@@ -381,35 +327,35 @@ def binding(sentence: str, *, before: str = "") -> float:
 
     `ORDERED`, `STATED`, or 0 if its form is not general.
     """
-    asked = _is_question(sentence) and not _POLITE.match(sentence)
-    if asked or _CUT_OFF.match(sentence) or _ACCEPTS.search(sentence):
+    asked = _is_question(sentence) and not _RULINGS.polite.match(sentence)
+    if asked or _CUT_OFF.match(sentence) or _RULINGS.accepts.search(sentence):
         return 0.0
     said = _bare_of_asides(sentence)
-    if _WEIGHS.search(said):
+    if _SAYS.weighs.search(said):
         return 0.0
     parts = parts_of(sentence)
     # What follows upon a case of the program is about that case.
-    case = next((at for at, each in enumerate(parts) if _CASES.match(_without_lead(each))), len(parts))
+    case = next((at for at, each in enumerate(parts) if _SAYS.cases.match(_without_lead(each))), len(parts))
     clauses = parts[: case + 1]
     follows = _is_telling(before)
-    if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
+    if _SAYS.asks_first.search(said) or (_SAYS.unasked.search(said) and _RULINGS.process.search(said)):
         return ORDERED
-    if _INSTEAD_OF.search(said) or (_WANTS_RATHER.search(said) and _PROCESS.search(said)):
+    if _SAYS.instead_of.search(said) or (_SAYS.wants_rather.search(said) and _RULINGS.process.search(said)):
         return ORDERED
-    if _REMINDS.match(said) and not _is_vague(_REMINDS.sub("", said, count=1)):
+    if _SAYS.reminds.match(said) and not _is_vague(_SAYS.reminds.sub("", said, count=1)):
         return ORDERED
-    if _BELONGS.search(said) and _OPPOSES.search(said) and len(NAMES.findall(sentence)) > 1:
+    if _SAYS.belongs.search(said) and _SAYS.opposes.search(said) and len(NAMES.findall(sentence)) > 1:
         return ORDERED  # One named place, not another.
-    if any(_STRESSED.search(_without_lead(each)) for each in clauses):
+    if any(_SAYS.stressed.search(_without_lead(each)) for each in clauses):
         return ORDERED
     if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
         return ORDERED
-    reason = bool(_CAUSES.search(said))
-    if reason and _PROCESS.search(said) and any(_NEEDLESS.match(_without_lead(each)) for each in clauses):
+    reason = bool(_SAYS.causes.search(said))
+    if reason and _RULINGS.process.search(said) and any(_SAYS.needless.match(_without_lead(each)) for each in clauses):
         return ORDERED
     # A sentence that disputes another states facts, and is no rule.
-    wished = any(map(_WISHES_FOR.search, clauses))
-    facts = _DISPUTES.search(sentence) is not None or wished
+    wished = any(map(_SAYS.wishes_for.search, clauses))
+    facts = _RULINGS.disputes.search(sentence) is not None or wished
     general = not facts and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
     return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
 
@@ -424,94 +370,94 @@ def _outright(said: str, *, conceded: bool) -> bool:
     body = _without_lead(said)
     if _telling(said) < LEAST:
         return False
-    asked, cites = _is_question(said), _CITES.search(said)
+    asked, cites = _is_question(said), _SAYS.cites.search(said)
     if not asked and _is_of_the_rules(said, body, cites=cites is not None):
         return True
-    if of_task(_CITES.sub("", said) if cites else said):
+    if of_task(_SAYS.cites.sub("", said) if cites else said):
         return False
-    if not asked and not _WEIGHS.search(said) and _is_our_way(said, body):
+    if not asked and not _SAYS.weighs.search(said) and _is_our_way(said, body):
         return True
-    if _POLITE.match(body) and _asks_for_good(body):
+    if _RULINGS.polite.match(body) and _asks_for_good(body):
         return True
-    if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
+    if (found := _SAYS.uses_ours.match(body)) is not None and _telling(body[found.end() :]) > 0:
         return True
     if asked:
         return False
-    return _takes_back(said, conceded) or (not _WEIGHS.search(said) and _says_how_it_is(said, body))
+    return _takes_back(said, conceded) or (not _SAYS.weighs.search(said) and _says_how_it_is(said, body))
 
 
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     """Whether a sentence says what is not intended, what holds from now on, or what a document of rules says."""
-    if (found := _UNMEANT.match(body)) is not None:
+    if (found := _SAYS.unmeant.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
     clauses = parts_of(said)
     if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True
-    return cites and any(_BREACHES.match(each) for each in (said, body, *parts_of(said)))
+    return cites and any(_SAYS.breaches.match(each) for each in (said, body, *parts_of(said)))
 
 
 def _is_our_way(said: str, body: str) -> bool:
     """Whether a sentence says how work is done here, what follows from a fact, or what an old thing was replaced by."""
-    if _TOLD_BEFORE.search(said) or _OUR_WAY.search(said):
+    if _SAYS.told_before.search(said) or _SAYS.our_way.search(said):
         return True
-    if (found := _SO_NO.search(said)) is not None and not _CASES.match(body):
+    if (found := _SAYS.so_no.search(said)) is not None and not _SAYS.cases.match(body):
         return _telling(said[: found.start()]) > 0 and _telling(said[found.end() :]) > 0
-    if (found := _REPLACED.search(said)) is not None:
+    if (found := _SAYS.replaced.search(said)) is not None:
         later = (_without_lead(each) for each in parts_of(said[found.end() :]))
-        return any(_USES.match(each) and _NAMED.search(each) for each in later)
+        return any(_SAYS.uses.match(each) and _NAMED.search(each) for each in later)
     return _is_duty(body)
 
 
 def _is_duty(body: str) -> bool:
     """Whether a clause says how all things of a kind have to be: “dates must be stored in UTC”."""
     words = WORD.findall(body)[:3]
-    if len(words) < 3 or words[0].lower() in common_words() or _CASES.search(body) or _OF_LAYOUT.search(body):
+    if len(words) < 3 or words[0].lower() in common_words() or _SAYS.cases.search(body) or _SAYS.of_layout.search(body):
         return False
     kind = next((word for word in words[:2] if word.endswith("s") and word.islower()), words[0])
-    if not kind.endswith("s") or (kind != words[0] and words[0].lower() in topic(Rulings).definite):
+    if not kind.endswith("s") or (kind != words[0] and words[0].lower() in _RULINGS.definite):
         return False
     rest = body[body.index(kind) + len(kind) :].strip()
-    return bool(_DUTIES.match(rest)) and _telling(body) > LEAST
+    return bool(_SAYS.duties.match(rest)) and _telling(body) > LEAST
 
 
 def places_kind(sentence: str) -> bool:
     """Whether a sentence says where all things of a kind belong: “fixtures belong in tests/data”."""
     words = WORD.findall(sentence)[:2]
     kind = next((word for word in words if word.endswith("s") and word.lower() not in common_words()), "")
-    place = _BELONGS.search(sentence)
-    return bool(kind and place) and words[0].lower() not in topic(Rulings).definite and not _is_question(sentence)
+    place = _SAYS.belongs.search(sentence)
+    return bool(kind and place) and words[0].lower() not in _RULINGS.definite and not _is_question(sentence)
 
 
 def _takes_back(said: str, conceded: bool) -> bool:
     """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
-    place = _YOU_HAVE.match(said)
-    if place is not None and not _WEIGHS.search(said) and _NAMED.search(said, place.end() - 1):
+    place = _SAYS.you_have.match(said)
+    if place is not None and not _SAYS.weighs.search(said) and _NAMED.search(said, place.end() - 1):
         return True
-    if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
+    if _SAYS.denied.search(said) and _NAMED.search(said) and (_SAYS.refutes.search(said) or _SAYS.has_it.search(said)):
         return True
-    return bool(conceded and _CONTRADICTS.match(said) and _NAMED.search(said)) and _telling(said) >= LEAST
+    return bool(conceded and _SAYS.contradicts.match(said) and _NAMED.search(said)) and _telling(said) >= LEAST
 
 
 def _says_how_it_is(said: str, body: str) -> bool:
     """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
-    if _DOES_ITSELF.match(said) or is_senseless(said) or _is_blamed(parts_of(said)):
+    if _FORMS.runs_itself.match(said) or is_senseless(said) or _is_blamed(parts_of(said)):
         return True
-    if _CASES.search(said):
+    if _SAYS.cases.search(said):
         return False
-    same = _AGREES.search(body)
-    if same is not None and same.start() > 0 and not _VAGUE.match(body):
+    same = _SAYS.agrees.search(body)
+    if same is not None and same.start() > 0 and not _SAYS.vague.match(body):
         return _telling(body[: same.start()]) > 0 and _telling(body[same.end() :]) > 0
-    return bool(_IS_SUCH.match(body)) and len(parts_of(said)) > 1 and _telling(said) >= FULL
+    return bool(_SAYS.is_such.match(body)) and len(parts_of(said)) > 1 and _telling(said) >= FULL
 
 
 def is_to_be_recorded(sentence: str) -> bool:
     """Whether a sentence asks that a rule be written down, and says which."""
     asked = _POLITE_ALL.sub("", _without_lead(sentence))
-    found = _RECORDS.match(asked)
+    found = _SAYS.records.match(asked)
     if found is None:
         return False
     rule = asked[found.end() :].split()
-    points = any(_VAGUE.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
+    points = any(_SAYS.vague.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
     return not points and _telling(" ".join(rule)) >= LEAST
 
 
@@ -523,11 +469,11 @@ def _is_of_a_case(following: Sequence[str]) -> bool:
 def _lasts(clause: str, then: str) -> bool:
     """Whether a clause orders something from now on, or introduces an order in the one `then`."""
     body = _without_lead(clause)
-    found = _LASTS.match(body)
-    if _WEIGHS.search(f"{body} {then}"):
+    found = _RULINGS.lasts.match(body)
+    if _SAYS.weighs.search(f"{body} {then}"):
         return False
     if found is None:
-        return _FROM_NOW.search(body) is not None and begins_with_order(_FROM_NOW.sub("", body))
+        return _SAYS.from_now.search(body) is not None and begins_with_order(_SAYS.from_now.sub("", body))
     order = body[found.end() :].strip() or then
     return _forbids(order) or _prefers(order) or begins_with_order(order)
 
@@ -537,37 +483,37 @@ def begins_with_order(clause: str) -> bool:
     clause = _without_lead(clause)
     words = [word.lower() for word in WORD.findall(clause)]
     first = words[0].replace("’", "'").partition("'")[0] if words else ""
-    acts = first not in common_words() | topic(Rulings).subjects or bool(_USES.match(clause))
+    acts = first not in common_words() | _RULINGS.subjects or bool(_SAYS.uses.match(clause))
     return bool(first) and acts and _telling(clause) > 0
 
 
 def _asks_for_good(polite: str) -> bool:
-    order = _POLITE.sub("", polite, count=1)
+    order = _RULINGS.polite.sub("", polite, count=1)
     return _forbids(polite) or _prefers(order)
 
 
 def _follows_what_was_asked(sentence: str, before: str) -> bool:
     """Whether a sentence states a preference, after a question why it was not followed."""
-    asked = _is_question(before) and _HABITS.match(_without_lead(before)) and _is_telling(before)
+    asked = _is_question(before) and _SAYS.habits.match(_without_lead(before)) and _is_telling(before)
     return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in parts_of(sentence))
 
 
 def _wants_to_be_told(sentence: str) -> bool:
     """Whether a sentence refuses what the agent was about to do, and asks to be told instead."""
-    return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
+    return bool(_RULINGS.no.match(sentence) and _SAYS.tells_me.search(sentence)) and not _is_question(sentence)
 
 
 def wants_none(clause: str, after: str) -> bool:
     """Whether a clause rejects a kind of thing: “we don't want generated files under version control”."""
     body = _without_lead(clause)
-    if (found := _REFUSES.match(body)) is None or of_task(body):
+    if (found := _SAYS.refuses.match(body)) is None or of_task(body):
         return False
     words = [each.rstrip("'’") for each in WORD.findall(body[found.end() :])]
-    if len(words) < LEAST or _telling(body) < LEAST or _VAGUE.match(" ".join(words)):
+    if len(words) < LEAST or _telling(body) < LEAST or _SAYS.vague.match(" ".join(words)):
         return False
-    if _REFUSES_ONE.match(body) and _JUDGES.match(_without_lead(after)):
+    if _SAYS.refuses_one.match(body) and _SAYS.judges.match(_without_lead(after)):
         return True
-    if _KINDS.match(" ".join(words)) or _EVER.search(body):
+    if _SAYS.kinds.match(" ".join(words)) or _SAYS.ever.search(body):
         return _telling(body) >= LEAST
     kind = words[0].lower() not in common_words() and words[0].endswith("s") and words[0].islower()
     return kind and len(words) >= FULL
@@ -575,23 +521,25 @@ def wants_none(clause: str, after: str) -> bool:
 
 def _is_blamed(clauses: Sequence[str]) -> bool:
     """Whether a clause blames the agent's way, and a later one orders another."""
-    return any(_BLAMED.search(each) and any(map(_JUST.match, clauses[at + 1 :])) for at, each in enumerate(clauses))
+    return any(
+        _SAYS.blamed.search(each) and any(map(_SAYS.just.match, clauses[at + 1 :])) for at, each in enumerate(clauses)
+    )
 
 
 def is_senseless(clause: str) -> bool:
     """Whether a clause says that a way of working is pointless."""
     body = _without_lead(clause)
-    return bool(_SENSELESS.match(body) and _PROCESS.search(body))
+    return bool(_SAYS.senseless.match(body) and _RULINGS.process.search(body))
 
 
 def lacks_subject(sentence: str) -> bool:
     """Whether a sentence says how something is done that only the text before it names: “not as X, but as Y”."""
-    return _INSTEAD_OF.match(sentence) is not None
+    return _SAYS.instead_of.match(sentence) is not None
 
 
 def points_nowhere(sentence: str) -> bool:
     """Whether a sentence begins with “it” or “this” and names its subject: “it makes no sense to …”, “this is a …”."""
-    return is_senseless(sentence) or bool(_IS_SUCH.match(_without_lead(sentence)))
+    return is_senseless(sentence) or bool(_SAYS.is_such.match(_without_lead(sentence)))
 
 
 def _is_question(sentence: str) -> bool:
@@ -613,18 +561,18 @@ def attributed(ruling: str) -> str:
     """`ruling` as it is told to who does not know whose words they are: with who speaks, if the words speak of them."""
     about = ABOUT.match(ruling)
     words = ruling[about.end() :] if about else ruling
-    if not _OF_SPEAKER.search(words) or (about is None and "“" in ruling):
+    if not _SAYS.of_speaker.search(words) or (about is None and "“" in ruling):
         return ruling
     if about is not None:
         return f"The user {ruling[:1].lower()}{ruling[1:]}"
-    lead = "Leave it to the user" if _DOES_ITSELF.match(words) else "The user"
+    lead = "Leave it to the user" if _FORMS.runs_itself.match(words) else "The user"
     return f"{lead}: “{ruling}”"
 
 
 def forbids(ruling: str) -> bool:
     """Whether a ruling begins with what is not to be done."""
     first = _first_parts(ruling)[:1]
-    return any(_BANS.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
+    return any(_SAYS.bans.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
 
 
 def only_forbids(ruling: str) -> bool:
@@ -640,76 +588,89 @@ def _first_parts(ruling: str) -> list[str]:
 
 
 def _forbids(clause: str) -> bool:
-    if _HALTS.match(_without_lead(clause)):
+    if _SAYS.halts.match(_without_lead(clause)):
         return False
     for each in (clause, _without_lead(clause)):
-        if (banned := _BANS.match(each)) is not None:
+        if (banned := _SAYS.bans.match(each)) is not None:
             return not _is_vague(each[banned.end() :].strip())
-        if _WISHES_NOT.match(each):
+        if _SAYS.wishes_not.match(each):
             return bool(
-                _PROCESS.search(each) or _STEADY.search(each)
+                _RULINGS.process.search(each) or _SAYS.steady.search(each)
             )  # Of a program's users it is a wish for a feature.
     return False
 
 
 def _prefers(clause: str) -> bool:
     body = _without_lead(clause)
-    return bool(_PREFERS.match(body)) and not _is_vague(_FIRST_WORD.sub("", body, count=1))
+    return bool(_SAYS.prefers.match(body)) and not _is_vague(_FIRST_WORD.sub("", body, count=1))
 
 
 def _is_decided(clause: str, follows: bool) -> bool:
     body = _without_lead(clause)
-    return bool(_DECIDED.search(body)) and (follows or not _VAGUE.match(body))
+    return bool(_SAYS.decided.search(body)) and (follows or not _SAYS.vague.match(body))
 
 
 def _orders(clause: str, reason: bool) -> bool:
     """Whether a clause orders how something is done: with a reason or an alternative, or about the process."""
     body = _without_lead(clause)
-    steady = bool(_STEADY.search(body))
-    order = _without_lead(_STEADY.sub("", body).strip())
-    if not _USES.match(order) or _is_vague(order) or _CASES.search(clause) or _WISHES_FOR.search(clause):
+    steady = bool(_SAYS.steady.search(body))
+    order = _without_lead(_SAYS.steady.sub("", body).strip())
+    if not _SAYS.uses.match(order) or _is_vague(order) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause):
         return False
-    return steady or reason or any((_POSSESSED.search(body), _OPPOSES.search(order), _PROCESS.search(order)))
+    return (
+        steady
+        or reason
+        or any((_SAYS.possessed.search(body), _SAYS.opposes.search(order), _RULINGS.process.search(order)))
+    )
 
 
 def _states(clause: str, reason: bool) -> bool:
     """Whether a clause says where something belongs, what the practice is, or where the work is going."""
     body = _without_lead(clause)
-    if _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
+    if _SAYS.vague.match(body) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause):
         return False
-    place = _BELONGS.search(body)
-    if place is not None and _OF_LAYOUT.search(body, place.start()):
+    place = _SAYS.belongs.search(body)
+    if place is not None and _SAYS.of_layout.search(body, place.start()):
         place = None  # Where something is to be shown.
     # Why something happened is no practice.
-    practice = _PRACTICE.search(body) and not (_HAPPENED.search(body) or _CAUSES.match(clause.strip()))
-    return bool((place is not None and place.start() > 0) or practice or (_HEADS.search(body) and reason))
+    practice = _SAYS.practice.search(body) and not (_SAYS.happened.search(body) or _SAYS.causes.match(clause.strip()))
+    return bool((place is not None and place.start() > 0) or practice or (_SAYS.heads.search(body) and reason))
 
 
 def _of_a_kind(clauses: Sequence[str]) -> bool:
     """Whether a sentence begins with a norm for a whole kind."""
     bodies = (_without_lead(each) for each in clauses)
-    return any(_KINDS.match(body) and (_NORMS.search(body) or _holds_shortly(body)) for body in bodies)
+    return any(_SAYS.kinds.match(body) and (_SAYS.norms.search(body) or _holds_shortly(body)) for body in bodies)
 
 
 def _holds_shortly(clause: str) -> bool:
     """Whether a clause states a fact in few words: a long one is a description, and not what a program just did."""
-    return _HOLDS.search(clause) is not None and len(clause.split()) <= SHORT and not _HAPPENED.search(clause)
+    return (
+        _RULINGS.holds.search(clause) is not None and len(clause.split()) <= SHORT and not _SAYS.happened.search(clause)
+    )
 
 
 def _is_contrast(sentence: str) -> bool:
     """Whether a sentence says what to use, and in the next clause what not to."""
     clauses = [_without_lead(each) for each in parts_of(sentence)]
-    return any(_USES.match(one) and _OPPOSES.match(other) for one, other in pairwise(clauses))
+    return any(_SAYS.uses.match(one) and _SAYS.opposes.match(other) for one, other in pairwise(clauses))
 
 
 def _is_steady(clause: str) -> bool:
     """Whether a clause says that something always holds, or is the practice of the team."""
     body = _without_lead(clause)
-    if not _STEADY.search(body) or _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
+    if (
+        not _SAYS.steady.search(body)
+        or _SAYS.vague.match(body)
+        or _SAYS.cases.search(clause)
+        or _SAYS.wishes_for.search(clause)
+    ):
         return False
     first = body.partition(" ")[0].lower()
-    holds = first.isalnum() and first not in topic(Rulings).definite and _HOLDS.search(body)
-    return bool(_NORMS.search(body)) or (bool(_OURS.search(body) or holds) and not _HAPPENED.search(body))
+    holds = first.isalnum() and first not in _RULINGS.definite and _RULINGS.holds.search(body)
+    return bool(_SAYS.norms.search(body)) or (
+        bool(_RULINGS.ours.search(body) or holds) and not _SAYS.happened.search(body)
+    )
 
 
 def _without_lead(clause: str) -> str:
@@ -721,11 +682,11 @@ def _is_vague(order: str) -> bool:
     """Whether the subject of an order is named elsewhere: “check this in”, “do the other thing”."""
     about = _FIRST_WORD.sub("", order, count=1)
     ends_vague = len(about.split()) <= FULL and _ENDS_VAGUE.fullmatch(about)
-    return not about or bool(_VAGUE.match(order) or _VAGUE.match(about) or ends_vague)
+    return not about or bool(_SAYS.vague.match(order) or _SAYS.vague.match(about) or ends_vague)
 
 
 def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
-    is_open = bool(_OPEN.search(bare(sentence)))  # Its subject is named elsewhere.
+    is_open = bool(_RULINGS.open.search(bare(sentence)))  # Its subject is named elsewhere.
     if is_open and not conceded:
         return False
     return _telling(sentence) >= (FULL if is_open else LEAST) or consults(sentence)
@@ -738,5 +699,5 @@ def _is_telling(sentence: str) -> bool:
 @lru_cache(maxsize=REMEMBERED)
 def _telling(sentence: str) -> int:
     """The number of content words of a sentence."""
-    empty = common_words() | topic(Constraints).empty | topic(Rulings).plain
+    empty = common_words() | topic(Constraints).empty | _RULINGS.plain
     return len({word for word in WORD.findall(bare(sentence).lower()) if word not in empty})

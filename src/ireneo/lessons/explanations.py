@@ -20,6 +20,9 @@ from ireneo.log.message import Message, MessageId, Text, Thinking
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import asks, gives_reason, is_intent, prose
 
+_SAYS = topic(Explaining)
+
+
 LONGEST_WHY = 240
 """Characters of a sentence that is quoted."""
 LEAST_WORDS = 5
@@ -43,11 +46,8 @@ _CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
 _ACCIDENT = lazy_re(
     r"/tmp/|/var/|/Users/|/home/|/testbed|\b[0-9a-f]{7,40}\b|\b\d{6,}\b|#\d+|\b[Ll]ines? \d+|\bPR\b|https?://|[✅❌⚠]"
 )
-_OPENING = lazy_re(lambda: rf"^(?:[A-Z]{{4,20}}: |{either(topic(Explaining).openings)}[,.!:]? +)+", re.IGNORECASE)
-_TAKES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).takes)}(?!\w)", re.IGNORECASE)
-_HEDGES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).hedges)}(?!\w)", re.IGNORECASE)
-_RULES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).rules)}(?!\w)", re.IGNORECASE)
-_TELLS = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).tells)}(?!\w)", re.IGNORECASE)
+_OPENING = lazy_re(lambda: rf"^(?:[A-Z]{{4,20}}: |{either(_SAYS.openings)}[,.!:]? +)+", re.IGNORECASE)
+_HEDGES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.hedges)}(?!\w)", re.IGNORECASE)
 
 
 class Reason(Struct, frozen=True, kw_only=True):
@@ -111,7 +111,7 @@ def explains(said: str, *, user: bool = False) -> bool:
     if user:
         return _is_sure(said) and is_rule(said)
     if is_intent(said):
-        return bool(_TAKES.search(said)) and _is_sure(said) and not _TELLS.search(said)
+        return bool(_SAYS.takes.search(said)) and _is_sure(said) and not _SAYS.tells.search(said)
     return _states(said) and (is_rule(said) or gives_reason(said))
 
 
@@ -126,7 +126,7 @@ def _is_sure(said: str) -> bool:
 
 def _states(said: str) -> bool:
     """Whether a sentence states how something is, and neither plans nor reports what was done."""
-    return _is_sure(said) and not _TELLS.search(said) and not is_intent(said)
+    return _is_sure(said) and not _SAYS.tells.search(said) and not is_intent(said)
 
 
 def speaks_of_code(said: str) -> bool:
@@ -154,4 +154,4 @@ def shared_words(said: str, shown: str) -> frozenset[str]:
 
 def is_rule(said: str) -> bool:
     """Whether a sentence says what is required, or what works and what does not."""
-    return bool(_RULES.search(said))
+    return bool(_SAYS.rules.search(said))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD, is_timed_out
@@ -31,6 +31,9 @@ from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import is_order
 from ireneo.summaries.steps import CHANGES, is_environment
+
+_EXPLAINING = topic(Explaining)
+
 
 _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
@@ -439,7 +442,6 @@ SHARED = 3
 """The least number of words that a sentence shares with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
-_STANDS = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).stands)}(?!\w)", re.I)
 _CLAUSE = lazy_re(r"(?:[,;:]|\s[-–—])\s+")
 _MARKS = str.maketrans({"“": '"', "”": '"'})
 
@@ -488,7 +490,7 @@ def _says_how(noted: NotedWords) -> bool:
     """
     if noted.sort == "friction" or noted.path:
         return False
-    if noted.sort == "learned" and _STANDS.search(noted.text):
+    if noted.sort == "learned" and _EXPLAINING.stands.search(noted.text):
         return True
     return any(is_order(clause) or is_order(clause[:1].lower() + clause[1:]) for clause in _CLAUSE.split(noted.text))
 

@@ -9,7 +9,7 @@ particulars of the task.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import takewhile
@@ -61,6 +61,9 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import STRONG, binding_strength, holds_for_good, in_context, lifts_in, points_back
 
+_SAYS = topic(Rulings)
+
+
 AGAINST = "-"
 """Marks, in a cue, the stem of something that is not to be used."""
 WHOLE = 300
@@ -81,22 +84,10 @@ CONCEDED = "conceded"
 """The condition of a ruling after which the agent said that the user was right."""
 
 
-def _words() -> Rulings:
-    return topic(Rulings)
-
-
-def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: either(rows()), re.I)
-
-
-_POLITE = _begins(lambda: _words().polite)
-_FILLERS = lazy_re(lambda: rf"\A{either(_words().fillers)}+(?=\w)", re.I)
-_TAG = lazy_re(lambda: either(_words().tags), re.I)
-_TEMPER = lazy_re(lambda: rf"\A{either(_words().temper)}(?<=[,.!?…]\s)(?=\w)|{either(_words().temper)}\Z", re.I)
-_MAKES_RULE = _begins(lambda: _words().makes_rule)
-_REASON = _begins(lambda: _words().reasons)
+_FILLERS = lazy_re(lambda: rf"\A{either(_SAYS.fillers)}+(?=\w)", re.I)
+_TEMPER = lazy_re(lambda: rf"\A{either(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{either(_SAYS.temper)}\Z", re.I)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
-_NO = lazy_re(lambda: rf"{either(_words().no)}\b", re.I)
+_NO = lazy_re(lambda: rf"{either(_SAYS.no)}\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
 
@@ -235,7 +226,7 @@ def _is_clear(sentence: str) -> bool:
     """Whether a sentence names its subject: in few words only a whole kind, and not the one that was spoken of."""
     if len(stems_of(sentence)) >= FEW:
         return True
-    of_one = any(word in _words().definite for word in sentence.lower().split())
+    of_one = any(word in _SAYS.definite for word in sentence.lower().split())
     return not of_one and stands_alone(sentence)
 
 
@@ -264,7 +255,7 @@ def _goes_on(sentence: str, mark: float, before: str) -> bool:
     """
     return before.endswith(_ENDED) and (
         _rules_as_well(sentence, mark, before)
-        or bool(_REASON.match(sentence))
+        or bool(_SAYS.reasons.match(sentence))
         or (len(sentence.split()) < FEW and sentence.endswith("."))
         or _is_alternative(sentence)
     )
@@ -286,7 +277,7 @@ def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
     that it points to.
     """
     own = [each for each in own_words(said.text) if each.text]
-    made = next((at for at, each in enumerate(own) if works and at and _MAKES_RULE.match(each.text)), 0)
+    made = next((at for at, each in enumerate(own) if works and at and _SAYS.makes_rule.match(each.text)), 0)
     # What has no mark at its end is an item by itself.
     before = takewhile(lambda each: each.text.endswith(_ENDED), reversed(own[max(made - BEFORE, 0) : made]))
     rule = " ".join(each.text for each in (*reversed([*before]), *own[made : made + 1]))
@@ -310,7 +301,7 @@ def _in_request(said: UserWords, *, works: bool) -> list[FoundRuling]:
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """The weight of a sentence as a ruling, in its context."""
     sentence = own.text[:2_000].strip()
-    if polite := _POLITE.match(sentence):
+    if polite := _SAYS.polite.match(sentence):
         sentence = sentence[polite.end() :].rstrip("?")
         own = replace(own, text=sentence)
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
@@ -321,7 +312,7 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         return 0.0
     if works and is_of_project(sentence) and (own.personal or len(said.text) <= WHOLE):
         return RULES
-    agreed = _TAG.search(sentence)
+    agreed = _SAYS.tags.search(sentence)
     if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."
     binds, speaks, hand = binding_strength(replace(own, text=sentence)), weight(sentence), of_task(sentence)
@@ -358,7 +349,7 @@ def _tells(first: OwnSentence, text: str) -> bool:
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
     """The reason that the user gives: a sentence of its own, or a clause behind a comma."""
     for each in own[1:]:
-        if _REASON.match(each.text):
+        if _SAYS.reasons.match(each.text):
             return each.text
     for found in re.finditer(r",?\s+", text):
         if (found[0].startswith(",") or found.start() > 0) and _GIVES.match(text, found.end()):
@@ -366,7 +357,7 @@ def _why(text: str, own: Sequence[OwnSentence]) -> str:
     return ""
 
 
-_GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
+_GIVES = lazy_re(lambda: rf"{either(_SAYS.reasons[:4])}", re.I)
 
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
@@ -406,7 +397,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
 
 def _of_one_thing(text: str) -> bool:
     """Whether a ruling begins with one known thing, which is clear only next to the file that was changed."""
-    return text.partition(" ")[0].lower() in _words().definite and not NAMES.search(text)
+    return text.partition(" ")[0].lower() in _SAYS.definite and not NAMES.search(text)
 
 
 def reach(text: str) -> float:
@@ -595,7 +586,7 @@ def ruling_cue(text: str) -> str:
 
 def _changing() -> frozenset[str]:
     """The stems of the verbs that mean the same where something is not to be changed."""
-    return frozenset(stem for word in _words().changing for stem in stems_of(word))
+    return frozenset(stem for word in _SAYS.changing for stem in stems_of(word))
 
 
 _PROGRAMS = frozenset(
@@ -610,33 +601,33 @@ _THING = (
 )
 _PAIR = lazy_re(r"[a-z-]{2,30}s/[a-z-]{2,30}s")
 """Two words for kinds of things, as in “mocks/stubs”; a path only where it is not to be changed."""
-_CHANGING = lazy_re(lambda: rf"\b{either(sorted(_words().changing))}", re.I)
-_REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
-_CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
+_CHANGING = lazy_re(lambda: rf"\b{either(sorted(_SAYS.changing))}", re.I)
+_REFUSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.refused)}{_THING}", re.I)
+_CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.chosen)}{_THING}", re.I)
 _LEAVES_BE = lazy_re(
     lambda: (
-        rf"(?<!\w){either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_words().changing))})(?:ing)? "
-        rf"(?:(?:{either(_words().folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
-        rf"(?= ?(?:[,.;!:)]|\Z|{either(_words().goes_on)}\b))"
+        rf"(?<!\w){either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_SAYS.changing))})(?:ing)? "
+        rf"(?:(?:{either(_SAYS.folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
+        rf"(?= ?(?:[,.;!:)]|\Z|{either(_SAYS.goes_on)}\b))"
     ),
     re.I,
 )
 """A ban on changing what stands in a folder, by its name: “never touch the migrations”."""
-_ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _words().acts.values())})", re.I)
+_ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _SAYS.acts.values())})", re.I)
 _FORBIDS_ACT = lazy_re(
-    lambda: rf"(?<!\w){either(_words().forbids)}(?P<act>{either(map(either, _words().acts.values()))})\b", re.I
+    lambda: rf"(?<!\w){either(_SAYS.forbids)}(?P<act>{either(map(either, _SAYS.acts.values()))})\b", re.I
 )
 _FIRST = lazy_re(
     lambda: (
-        rf"(?<!\w){either(_words().chosen)}{_THING}[^.;\n]{{0,40}}? {either(_words().before)} (?:\w+ )?"
-        rf"(?P<act>{either(map(either, _words().acts.values()))})\b"
+        rf"(?<!\w){either(_SAYS.chosen)}{_THING}[^.;\n]{{0,40}}? {either(_SAYS.before)} (?:\w+ )?"
+        rf"(?P<act>{either(map(either, _SAYS.acts.values()))})\b"
     ),
     re.I,
 )
 _FIRST_TURNED = lazy_re(
     lambda: (
-        rf"(?<!\w){either(_words().before)} (?:\w+ )?(?P<act>{either(map(either, _words().acts.values()))})\b"
-        rf"[^.;\n]{{0,60}}?{either(_words().chosen)}{_THING}"
+        rf"(?<!\w){either(_SAYS.before)} (?:\w+ )?(?P<act>{either(map(either, _SAYS.acts.values()))})\b"
+        rf"[^.;\n]{{0,60}}?{either(_SAYS.chosen)}{_THING}"
     ),
     re.I,
 )
@@ -686,7 +677,7 @@ def _left_alone(text: str) -> Trigger | None:
     """The changes in a folder that a ruling names without its place; None where it names none."""
     left = _LEAVES_BE.search(text)
     folder = left["folder"].lower() if left is not None else ""
-    general = {"files", *_words().plain, *common_words()}
+    general = {"files", *_SAYS.plain, *common_words()}
     return Trigger(path=f"{folder}/") if folder and folder not in general else None
 
 
@@ -696,7 +687,7 @@ def binding_forbids(text: str) -> bool:
 
 
 def _command_of(act: str) -> str:
-    return next((name for name, said in _words().acts.items() if re.fullmatch(either(said), act, re.IGNORECASE)), "")
+    return next((name for name, said in _SAYS.acts.items() if re.fullmatch(either(said), act, re.IGNORECASE)), "")
 
 
 def _said_command(text: str) -> str:

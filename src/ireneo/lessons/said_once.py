@@ -7,16 +7,20 @@ speak do, or do themselves; what holds for a whole kind of things that developer
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce, Wishes
 from ireneo.language.words import common_words
 from ireneo.lessons.binding import binds_work, is_pasted, is_senseless, is_to_be_recorded, parts_of, places_kind
 from ireneo.lessons.rule_weights import ABOUT, WORD
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
+
+_BINDING = topic(Binding)
+_FORMS = topic(Forms)
+_RULINGS = topic(Rulings)
+_SAYS = topic(SaidOnce)
+_WISHES = topic(Wishes)
+
 
 LONGEST = 45
 """Words of a sentence that is told; what has more is a list without its marks."""
@@ -32,41 +36,6 @@ CLOSE = 4
 """The words behind the verb among which the tool stands."""
 
 
-def _words() -> SaidOnce:
-    return topic(SaidOnce)
-
-
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"(?<![\w.]){either(rows())}", re.I)
-
-
-def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: either(rows()), re.I)
-
-
-_WIDE = _anywhere(lambda: _words().wide)
-_NARROW = _anywhere(lambda: _words().narrow)
-_PURPOSE = _anywhere(lambda: _words().purposes)
-_BUILDS = _begins(lambda: _words().builds)
-_HABITS = _begins(lambda: _words().habits)
-_OCCASIONS = _begins(lambda: _words().occasions)
-_SPOKEN = _anywhere(lambda: _words().spoken)
-_LASTS = _anywhere(lambda: _words().lasts)
-_POINTS = _begins(lambda: _words().points)
-_EACH_TIME = _anywhere(lambda: topic(Binding).each_time)
-_ASKS = _begins(lambda: _words().asks)
-_POLITE = _begins(lambda: topic(Rulings).polite)
-_RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
-_UPKEEP = _begins(lambda: topic(Forms).upkeep)
-_MATTERS = _anywhere(lambda: topic(Forms).matters)
-_ANSWERS = _begins(lambda: topic(Wishes).accepted)
-_STAGED = _anywhere(lambda: topic(Forms).staged)
-_OUTRIGHT = _begins(lambda: _words().outright)
-_CHOOSES = _begins(lambda: _words().chooses)
-_ONE_THING = _begins(lambda: _words().one_thing)
-_WRITTEN_IN = _anywhere(lambda: _words().written_in)
-_STAYS = _anywhere(lambda: _words().stays)
-_FOR_ONE = _anywhere(lambda: _words().for_one)
 _ESCAPED = lazy_re(r"(?<![\w\\:`])\\{1,4}n(?![\w`])")
 """The end of a line as programs write it: what has one was pasted from a file or a log."""
 _NAMES = lazy_re(r"[A-Z][a-z]+")
@@ -79,7 +48,7 @@ def reaches_beyond(ruling: str) -> bool:
         return True  # The words about a refused call name that call.
     own = ruling[about.end() :] if about is not None else ruling
     told = [each.strip(" \"“”'") for each in sentences(own)]
-    if _SPOKEN.search(own) or _ESCAPED.search(own) or _names_nothing(own) or _shouts(own):
+    if _SAYS.spoken.search(own) or _ESCAPED.search(own) or _names_nothing(own) or _shouts(own):
         return False
     if about is not None:
         # An answer, or the correction of an edit, mostly needs the text before it.
@@ -89,7 +58,7 @@ def reaches_beyond(ruling: str) -> bool:
 
 def _lasts(sentence: str) -> bool:
     """Whether a sentence orders something from now on, or every time."""
-    return not _is_asked(sentence) and _LASTS.search(sentence) is not None and not _NARROW.search(sentence)
+    return not _is_asked(sentence) and _SAYS.lasts.search(sentence) is not None and not _SAYS.narrow.search(sentence)
 
 
 def _reaches(sentence: str) -> bool:
@@ -99,45 +68,51 @@ def _reaches(sentence: str) -> bool:
         return True
     if _is_asked(sentence):
         return False
-    if _MATTERS.search(sentence) or (_STAGED.search(sentence) and not _ANSWERS.match(sentence)):
+    if _FORMS.matters.search(sentence) or (_FORMS.staged.search(sentence) and not _WISHES.accepted.match(sentence)):
         return True
     parts = parts_of(sentence)
-    if _POINTS.match(sentence):
+    if _SAYS.points.match(sentence):
         return False
     if _lasts(sentence):
         return True
-    if any(_RUNS_ITSELF.match(part) or _UPKEEP.match(part) or is_senseless(part) for part in (sentence, *parts)):
+    if any(
+        _FORMS.runs_itself.match(part) or _FORMS.upkeep.match(part) or is_senseless(part) for part in (sentence, *parts)
+    ):
         return True
-    if _BUILDS.match(sentence):
-        return _EACH_TIME.search(sentence) is not None
-    if _NARROW.search(sentence):
+    if _SAYS.builds.match(sentence):
+        return _BINDING.each_time.search(sentence) is not None
+    if _SAYS.narrow.search(sentence):
         return False
-    if any(_HABITS.match(part) for part in (sentence, *parts)):
+    if any(_SAYS.habits.match(part) for part in (sentence, *parts)):
         return True
-    purpose = _PURPOSE.search(sentence)
-    if _WIDE.search(sentence[: purpose.start()] if purpose is not None else sentence):
+    purpose = _SAYS.purposes.search(sentence)
+    if _SAYS.wide.search(sentence[: purpose.start()] if purpose is not None else sentence):
         return True
-    return any(_OCCASIONS.match(part) for part in (sentence, *parts)) or binds_work(sentence) or places_kind(sentence)
+    return (
+        any(_SAYS.occasions.match(part) for part in (sentence, *parts)) or binds_work(sentence) or places_kind(sentence)
+    )
 
 
 def is_of_project(sentence: str) -> bool:
     """Whether a sentence is about the project as a whole by its form: its tools, its manner, what is left alone."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
-    stands = any(form.search(sentence) for form in (_WRITTEN_IN, _STAYS))
-    return not (asked or is_pasted(sentence)) and (stands or bool(_OUTRIGHT.match(sentence)) or chooses_tool(sentence))
+    stands = any(form.search(sentence) for form in (_SAYS.written_in, _SAYS.stays))
+    return not (asked or is_pasted(sentence)) and (
+        stands or bool(_SAYS.outright.match(sentence)) or chooses_tool(sentence)
+    )
 
 
 def chooses_tool(sentence: str) -> bool:
     """Whether a sentence says which tools, or kinds of them, are used here or not: “use uv, not pip”."""
-    if "**" in sentence or _FOR_ONE.search(sentence):
+    if "**" in sentence or _SAYS.for_one.search(sentence):
         return False
     for clause in (sentence, *parts_of(sentence)):
-        if (found := _CHOOSES.match(clause)) is None:
+        if (found := _SAYS.chooses.match(clause)) is None:
             continue
         rest = clause[found.end() :].strip()
         words = [word.lower().strip(".'’") for word in WORD.findall(rest)[:CLOSE]]
-        if not _ONE_THING.match(rest) and any(
-            each in _words().tools for word in words for each in (word, *word.split("/"))
+        if not _SAYS.one_thing.match(rest) and any(
+            each in _SAYS.tools for word in words for each in (word, *word.split("/"))
         ):
             return True
     return False
@@ -145,8 +120,8 @@ def chooses_tool(sentence: str) -> bool:
 
 def _is_asked(sentence: str) -> bool:
     """Whether a sentence asks something, and isn't a polite order."""
-    asks = sentence.endswith("?") or _ASKS.match(sentence)
-    return bool(asks) and not any(_POLITE.match(part) for part in parts_of(sentence))
+    asks = sentence.endswith("?") or _SAYS.asks.match(sentence)
+    return bool(asks) and not any(_RULINGS.polite.match(part) for part in parts_of(sentence))
 
 
 def _shouts(ruling: str) -> bool:
@@ -157,7 +132,7 @@ def _shouts(ruling: str) -> bool:
 
 def _names_nothing(ruling: str) -> bool:
     """Whether a ruling only asks for good work."""
-    empty = common_words() | _words().praises
+    empty = common_words() | _SAYS.praises
     return len({word for word in WORD.findall(ruling.lower()) if word not in empty and len(word) > 1}) < LEAST
 
 

@@ -14,6 +14,9 @@ from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.naming import name_of, program_name, programs
 from ireneo.patterns import lazy_re
 
+_SAYS = topic(Warned)
+
+
 MOST_WORDS = 5
 """Words of a command that is not marked as one."""
 
@@ -38,25 +41,13 @@ _SEPARATES = lazy_re(
     re.I,
 )
 _JOINED = lazy_re(lambda: rf"^(?:{row_of('joins')}),?\s+", re.I)
-ACTS = lazy_re(lambda: rf"^(?:{row_of('acts')})(?!\w|\.\w)", re.I)
-INSTEAD = lazy_re(lambda: rf"(?<!\w)(?:{row_of('instead')})(?!\w)", re.I)
-REASON = lazy_re(lambda: rf"^(?:{row_of('reasons')})(?!\w)", re.I)
-BANS = lazy_re(lambda: rf"^(?:{row_of('bans')})(?!\w)", re.I)
-FAILS = lazy_re(lambda: rf"(?<!\w)(?:{row_of('fails')})(?!\w)", re.I)
 FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{row_of('bans')}|no)(?!\w)", re.I)
-NEEDS = lazy_re(lambda: rf"(?<!\w)(?:{row_of('needs')})(?!\w)", re.I)
-UNNAMED = lazy_re(lambda: rf"(?<!\w)(?:{row_of('unnamed')})(?!\w)", re.I)
-CHANGES = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('changes')})(?!\w)", re.I)
 OPENS = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:(?:{row_of('runs')})\s+)?", re.I)
-ENDS = lazy_re(lambda: rf"^(?:{row_of('ends')})$", re.I)
-RIGHT = lazy_re(lambda: rf"(?<!\w)(?:{row_of('right')})(?!\w)", re.I)
-CASE = lazy_re(lambda: rf"^(?:{row_of('case')})(?!\w)", re.I)
-FINE = lazy_re(lambda: rf"(?<!\w)(?:{row_of('fine')})(?!\w)", re.I)
 
 
 def row_of(name: str) -> str:
     """The words of one row, in all languages, as alternatives."""
-    return either(getattr(topic(Warned), name))
+    return either(getattr(_SAYS, name))
 
 
 def clauses_of(text: str) -> Iterator[str]:
@@ -80,17 +71,17 @@ def _bare(clause: str) -> Iterator[str]:
 
 def goes_wrong(clause: str) -> bool:
     """Whether a clause says that something fails, or must not be done."""
-    return bool(FAILS.search(clause) or BANS.search(clause))
+    return bool(_SAYS.fails.search(clause) or _SAYS.bans.search(clause))
 
 
 def goes_well(clause: str) -> bool:
     """Whether a clause says that what it names is the right way, or does no harm."""
-    return bool(RIGHT.search(clause)) or (bool(FINE.search(clause)) and not goes_wrong(clause))
+    return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not goes_wrong(clause))
 
 
 def stops(word: str) -> bool:
     """Whether a word is none of a command that stands without marks."""
-    return ENDS.search(word) is not None or FAILS.fullmatch(word) is not None
+    return _SAYS.ends.search(word) is not None or _SAYS.fails.fullmatch(word) is not None
 
 
 _WITH = ("with", "using", "mit", "avec", "con")
@@ -149,14 +140,14 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
     What must not be run goes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing
     else, the same command without it is the trap.
     """
-    changes = any(map(CHANGES.search, clauses))
+    changes = any(map(_SAYS.changes.search, clauses))
     if any(map(_UNTOUCHED.search, clauses)):
         places = ((at, _folder_in(clause)) for at, clause in enumerate(clauses))
         untouched = next(((at, about) for at, about in places if about is not None), None)
         if untouched is not None:
             return untouched
     for at, clause in enumerate(clauses):
-        about = _of_marks(clause, changes=False) if at and BANS.search(clause) else None
+        about = _of_marks(clause, changes=False) if at and _SAYS.bans.search(clause) else None
         if about is not None and about.command:
             return at, about
     ways: tuple[Callable[[str], ToldCall | None], ...] = (
@@ -165,7 +156,7 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
         lambda clause: _in_words(clause) if goes_wrong(clause) else None,
         lambda clause: None if goes_well(clause) else _called(clause, changes),
         lambda clause: _of_opening(clause, changes, sure=False),
-        lambda clause: None if goes_well(clause) or ACTS.search(clause) else of_naming(clause),
+        lambda clause: None if goes_well(clause) or _SAYS.acts.search(clause) else of_naming(clause),
         _ordered,
         lambda clause: _of_deed(clause) or _replaced(clause) or _called(clause, changes),
         lambda clause: _folder_in(clause) if changes else None,
@@ -175,7 +166,7 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
 
 
 def _helps(clause: str) -> bool:
-    ordered = INSTEAD.search(clause) or ACTS.search(clause)
+    ordered = _SAYS.instead.search(clause) or _SAYS.acts.search(clause)
     return goes_well(clause) or (bool(ordered) and not goes_wrong(clause))
 
 
@@ -185,12 +176,12 @@ def _called(clause: str, changes: bool) -> ToldCall | None:
 
 
 def _in_words(clause: str) -> ToldCall | None:
-    return _of_deed(clause) or (None if ACTS.search(clause) else of_naming(clause))
+    return _of_deed(clause) or (None if _SAYS.acts.search(clause) else of_naming(clause))
 
 
 def _ordered(clause: str) -> ToldCall | None:
     """What a clause orders to be done with a command, or before it: the command is the trap."""
-    if not (ACTS.search(clause) or goes_well(clause)):
+    if not (_SAYS.acts.search(clause) or goes_well(clause)):
         return None
     marked = MARKED.search(clause)
     named = marked is not None and (" " in marked[1] or is_program(marked[1]))
@@ -203,14 +194,14 @@ def _ordered(clause: str) -> ToldCall | None:
 def _replaced(clause: str) -> ToldCall | None:
     """The command that a clause names; where it orders something, without that it is the trap."""
     about = of_naming(clause)
-    return ToldCall(command=about.command, replaced=True) if about is not None and ACTS.search(clause) else about
+    return ToldCall(command=about.command, replaced=True) if about is not None and _SAYS.acts.search(clause) else about
 
 
 def _of_marks(clause: str, changes: bool) -> ToldCall | None:
     """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
     if goes_well(clause):
         return None
-    orders = bool(ACTS.search(clause))
+    orders = bool(_SAYS.acts.search(clause))
     for each in MARKED.finditer(clause):
         about = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
         # "The `test` service" names no command.
@@ -235,7 +226,9 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
     if not words:
         return None
     acts = (
-        len(said) > 1 and bool(SCRIPT.fullmatch(words[0])) and bool(CHANGES.fullmatch(said[1]) or _RUN.search(clause))
+        len(said) > 1
+        and bool(SCRIPT.fullmatch(words[0]))
+        and bool(_SAYS.changes.fullmatch(said[1]) or _RUN.search(clause))
     )
     if changes and not acts and (about := _of_path(words[0])) is not None:
         return about
@@ -249,20 +242,20 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
         return None
     if not several and program in _EVERYDAY and not _flags_of(said, words):
         return None
-    if not sure and not _RUN.search(clause) and (BANS.search(clause) or not FAILS.search(clause)):
+    if not sure and not _RUN.search(clause) and (_SAYS.bans.search(clause) or not _SAYS.fails.search(clause)):
         return None
     if not sure and program in topic(Words).stop:
         return None
     ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
     # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
     alone = several and len(words) == 1 and not (ends and program in known.tasks - _EVERYDAY)
-    if alone or (not several and (ACTS.search(clause) or not (ends or is_program(program)))):
+    if alone or (not several and (_SAYS.acts.search(clause) or not (ends or is_program(program)))):
         return None
     about = call_of_command(" ".join(_command_of(words, several=several)))
     host = HOSTNAME.search(clause) if not several else None
     named = (*_flags_of(said, words), *((host[0],) if host and program not in host[0] else ()))
     # "npm install sharp fails", but not "pip install straight into the system".
-    fails = bool(said[len(words) : len(words) + 1]) and FAILS.search(said[len(words)]) is not None
+    fails = bool(said[len(words) : len(words) + 1]) and _SAYS.fails.search(said[len(words)]) is not None
     package = program in _OF_PACKAGES and (fails or len(words) == len(said))
     behind = words[len(about.command.split()) :] if about and (program in OF_OBJECTS or package) else []
     things = list(takewhile(lambda each: not each.startswith("-"), behind))[: 1 + (program in _OF_KINDS)]
@@ -286,7 +279,7 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
 
 def _of_deed(clause: str) -> ToldCall | None:
     """The command that a verb tells: "don't force push", "I committed with --no-verify"."""
-    for verb, commands in topic(Warned).deeds.items():
+    for verb, commands in _SAYS.deeds.items():
         if re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
             program, name, *flags = commands[0].split()
             flags += _flags_of(clause.split(), ())
@@ -354,11 +347,11 @@ def is_program(program: str) -> bool:
 
 def _of_place(clause: str) -> ToldCall | None:
     """The file or folder that a clause names without marks, where something is said of changing it."""
-    if not (BANS.search(clause) or CHANGES.search(clause) or INSTEAD.search(clause)):
+    if not (_SAYS.bans.search(clause) or _SAYS.changes.search(clause) or _SAYS.instead.search(clause)):
         return None
     marked = MARKED.search(clause)
     bare = clause[: marked.start()] if marked else clause
-    if marked and not BANS.search(bare):
+    if marked and not _SAYS.bans.search(bare):
         return None
     named = (each.lstrip(" ,;:(").rstrip(f"{TRAILING})") for each in bare.split())
     found = [about for each in named if (about := _of_path(each)) is not None]
@@ -375,7 +368,7 @@ def _of_order(clause: str) -> ToldCall | None:
     """The command for which an order holds: “always pass --context to kubectl apply”."""
     words = BRACKETS.sub(" ", clause).split()
     for at in range(1, len(words) - 1):
-        known = programs().has_subcommands(words[at]) and not ENDS.search(words[at + 1])
+        known = programs().has_subcommands(words[at]) and not _SAYS.ends.search(words[at + 1])
         if known and PLAIN.fullmatch(words[at + 1].rstrip(TRAILING)):
             about = call_of_command(" ".join(_command_of([each.rstrip(TRAILING) for each in words[at:]], several=True)))
             ahead = _AHEAD_OF.search(f"{clause[: clause.find(f' {words[at]} ')]} ")

@@ -33,32 +33,21 @@ from ireneo.lessons.limits import (
 )
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.told_calls import (
-    ACTS,
-    BANS,
     BRACKETS,
-    CASE,
-    ENDS,
     EVERYTHING,
-    FAILS,
-    FINE,
     FLAG,
     FLAG_SET,
     FORBIDS,
     HOSTNAME,
-    INSTEAD,
     MARKED,
     MOST_WORDS,
-    NEEDS,
     OF_OBJECTS,
     OPENS,
     PATH,
     PLAIN,
-    REASON,
-    RIGHT,
     SCRIPT,
     SHORT,
     TRAILING,
-    UNNAMED,
     ToldCall,
     as_place,
     call_of_command,
@@ -74,6 +63,9 @@ from ireneo.lessons.told_calls import (
 from ireneo.memories.record import Record, disputes, month, one_line, supporting
 from ireneo.memories.signature import action_of
 from ireneo.patterns import lazy_re
+
+_SAYS = topic(Warned)
+
 
 LONGEST = 1_000
 """Characters of a text that are read."""
@@ -183,8 +175,8 @@ def _of_a_package(text: str) -> list[ToldFailure]:
     """The calls that install a package of which a text tells: "pinning numpy 1.x, abandoned because …"."""
     clauses = list(clauses_of(text))
     for at, clause in enumerate(clauses):
-        found = None if goes_well(clause) or ACTS.search(clause) else _PACKAGE.search(clause)
-        if found is None or ENDS.search(found["name"]) or found["name"].endswith("s"):
+        found = None if goes_well(clause) or _SAYS.acts.search(clause) else _PACKAGE.search(clause)
+        if found is None or _SAYS.ends.search(found["name"]) or found["name"].endswith("s"):
             continue
         told = _with_way_out(clauses, at, ToldCall(command=_INSTALLS[0]), text)
         version = (f"{VERSION}{found['name']} {found['version']}",) if found["version"] else ()
@@ -235,7 +227,7 @@ def _of_statement(text: str) -> list[ToldFailure]:
 def _of_a_kind(text: str) -> list[ToldFailure]:
     """The calls of a kind that fail at a place, or in an environment, which a call has to show."""
     clauses = list(clauses_of(text))
-    for kind, commands in topic(Warned).kinds.items():
+    for kind, commands in _SAYS.kinds.items():
         named = re.compile(rf"(?<![\w./-])(?:{kind})(?![\w./-])", re.I)
         at = next((at for at, each in enumerate(clauses) if named.search(each) and not goes_well(each)), None)
         wrong = None if at is None else next((n for n in range(at, len(clauses)) if goes_wrong(clauses[n])), None)
@@ -268,12 +260,16 @@ def warns(text: str) -> bool:
     if found is None:
         return False
     if len(told) > 1:
-        return found.forbidden or bool(FAILS.search(text))
+        return found.forbidden or bool(_SAYS.fails.search(text))
     program = program_name(found.command.split()[0]) if found.command else ""
     several = programs().has_subcommands(program) or program in programs().tasks
     named = bool(found.path and not program) or several or (bool(program) and is_program(program))
-    needs = bool(NEEDS.search(found.said)) and bool(ACTS.search(found.way_out)) and not NEEDS.search(found.way_out)
-    return named and (found.forbidden or needs or bool(FAILS.search(text)))
+    needs = (
+        bool(_SAYS.needs.search(found.said))
+        and bool(_SAYS.acts.search(found.way_out))
+        and not _SAYS.needs.search(found.way_out)
+    )
+    return named and (found.forbidden or needs or bool(_SAYS.fails.search(text)))
 
 
 def names_no_call(record: Record) -> bool:
@@ -283,33 +279,33 @@ def names_no_call(record: Record) -> bool:
     """
     if record.kind == "failure":
         return not calls_told(record.text, record.signature)
-    return record.kind == "semantic" and len(record.text) <= LONGEST and bool(UNNAMED.search(record.text))
+    return record.kind == "semantic" and len(record.text) <= LONGEST and bool(_SAYS.unnamed.search(record.text))
 
 
 def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -> ToldFailure:
     failing = clauses[at]
     others = [each for place, each in enumerate(clauses) if place != at]
-    forbidden = bool(BANS.search(failing))
+    forbidden = bool(_SAYS.bans.search(failing))
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
-        way = next((each for each in others if _adds_to(each, failing, about) or RIGHT.search(each)), "")
-        telling = [each for each in others if ACTS.search(each) and not FORBIDS.search(each)]
-        way = way or next((each for each in telling if not FAILS.search(each)), "") or next(iter(telling), "")
-        telling = [each for each in others if not REASON.search(each)]
-        way = way or next((each for each in telling if INSTEAD.search(each)), "")
+        way = next((each for each in others if _adds_to(each, failing, about) or _SAYS.right.search(each)), "")
+        telling = [each for each in others if _SAYS.acts.search(each) and not FORBIDS.search(each)]
+        way = way or next((each for each in telling if not _SAYS.fails.search(each)), "") or next(iter(telling), "")
+        telling = [each for each in others if not _SAYS.reasons.search(each)]
+        way = way or next((each for each in telling if _SAYS.instead.search(each)), "")
         way = way or (_with_what_lacks(failing) if FLAG.search(_with_what_lacks(failing)) else "")
         shown = (MARKED, FLAG, _VARIABLE)
         way = way or next((each for each in telling if any(how.search(each) for how in shown)), "")
         way = way or _with_what_lacks(failing)
         # In any language: what stands behind a colon, if it is no reason.
         behind = "" if _is_label(failing) or at + 1 >= len(clauses) else clauses[at + 1]
-        way = way or ("" if forbidden or REASON.search(behind) or BANS.search(behind) else behind)
+        way = way or ("" if forbidden or _SAYS.reasons.search(behind) or _SAYS.bans.search(behind) else behind)
     # "Activate it first: source venv/bin/activate" is told whole.
     more = next((each for each in others if way and f"{way}: {each}" in text), "")
     if not more and way:
-        more = next((each for each in others if f"{way}, {each}" in text and ACTS.search(each)), "")
+        more = next((each for each in others if f"{way}, {each}" in text and _SAYS.acts.search(each)), "")
     why = next(
-        (each for each in others if each not in (way, more) and not ACTS.search(each) and not _is_label(each)), ""
+        (each for each in others if each not in (way, more) and not _SAYS.acts.search(each) and not _is_label(each)), ""
     )
     said = _of_trap(about) if about.before or about.replaced else failing
     return ToldFailure(
@@ -332,7 +328,7 @@ def _adds_to(clause: str, failing: str, about: ToldCall) -> bool:
 
 
 def _first_of(before: str) -> str:
-    return before and (before if INSTEAD.search(before) else f"{before} first")
+    return before and (before if _SAYS.instead.search(before) else f"{before} first")
 
 
 def _of_trap(about: ToldCall) -> str:
@@ -342,12 +338,12 @@ def _of_trap(about: ToldCall) -> str:
 
 def _with_what_lacks(clause: str) -> str:
     """Of what fails "without the VPN": "with the VPN"; empty where nothing is said to lack."""
-    for word, instead in topic(Warned).lacks.items():
+    for word, instead in _SAYS.lacks.items():
         found = re.search(rf"(?<!\w){re.escape(word)}\s+(.{{2,120}})$", clause, re.I)
         words = found[1].split() if found else []
         # What is done without asking lacks nothing.
         if words and not words[0].endswith("ing"):
-            ends = next((n for n, each in enumerate(words) if n and ENDS.search(each)), len(words))
+            ends = next((n for n, each in enumerate(words) if n and _SAYS.ends.search(each)), len(words))
             ends = 1 if FLAG.fullmatch(words[0]) else ends
             return f"{instead[0]} {' '.join(words[:ends])}"
     return ""
@@ -361,8 +357,8 @@ def _is_label(clause: str) -> bool:
 def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> tuple[str, ...]:
     """The commands, flags and variables with which a call steps into nothing: of the way out, and named elsewhere."""
     have = {*about.command.split(), *" ".join(about.words).split()}
-    orders = [each for each in others if ACTS.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
-    orders += [each for each in others if CASE.search(each)]
+    orders = [each for each in others if _SAYS.acts.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
+    orders += [each for each in others if _SAYS.case.search(each)]
     bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not FORBIDS.search(each)))))
     # Of a flag with its value in marks the value counts: `-n 1`.
     plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
@@ -390,7 +386,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         told = read is None or " " in each or is_program(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
-    well = (clause for clause in others if FINE.search(clause) or RIGHT.search(clause))
+    well = (clause for clause in others if _SAYS.fine.search(clause) or _SAYS.right.search(clause))
     fine = [word.strip("(),") for clause in well for word in clause.split()]
     fine = [each for each in fine if PLAIN.fullmatch(each)]
     ways += [as_place(each) if "/" in each else each for each in fine if "/" in each or each == "localhost"]
@@ -401,9 +397,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
         read = call_of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
             ways.append(" ".join(words[:2]))
-    lacking = re.search(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, topic(Warned).lacks))})\s+([a-z]+)(?=$|[,!.])", failing, re.I
-    )
+    lacking = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", failing, re.I)
     if lacking and about.command and not topic(Words).stop.intersection(lacking.groups()):
         ways.append(f"{about.command} {lacking[1]}")
     # The command itself is no way out of it.
@@ -418,19 +412,15 @@ def _acts_by(program: str) -> bool:
 
 def _small(text: str) -> str:
     """A clause as it stands within a sentence: what it orders or forbids begins it."""
-    return f"{text[:1].lower()}{text[1:]}" if ACTS.search(text) or BANS.search(text) else text
+    return f"{text[:1].lower()}{text[1:]}" if _SAYS.acts.search(text) or _SAYS.bans.search(text) else text
 
 
 _BESIDE = lazy_re(lambda: rf"\((?:e\.g\. )?`?((?=[^()\s]*/)(?:{PATH.pattern}))`?\)")
 _BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
-_OLD = lazy_re(lambda: rf"(?<!\w)(?:{row_of('old')})(?!\w)", re.I)
-_WHOLE = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('whole')})(?![\w-])", re.I)
 _ROOT = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:{row_of('root')})(?![\w-])", re.I
 )
-_AS_ROOT = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('as_root')})(?![\w-])", re.I)
 _LANDS = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('lands')})(?:\s+\w+){{0,2}}\s+$", re.I)
-_TOGETHER = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('together')})(?![\w-])", re.I)
 _IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{row_of('folder')})(?![\w-])", re.I)
 # Where it holds is told right behind such a word, or after an article and at most two words more.
 _WHERE = lazy_re(
@@ -463,7 +453,7 @@ _ON_BRANCH = lazy_re(
 
 def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
     """Where a failure holds, by what its clause says before it says what goes wrong."""
-    wrong = FAILS.search(failing)
+    wrong = _SAYS.fails.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
     if not goes_wrong(failing):
         # "… with several workers deadlock. It was `pytest -n auto`."
@@ -473,13 +463,13 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         yield f"{OBJECT}{about.on}"
     if not about.on or about.on in _THINGS:
         yield from (f"{OBJECT}{each}" for each in _things(told, about))
-    if _AS_ROOT.search(told):
+    if _SAYS.as_root.search(told):
         yield AS_ROOT
-    if _TOGETHER.search(failing):
+    if _SAYS.together.search(failing):
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
-    if _WHOLE.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
+    if _SAYS.whole.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
     beside = (_HOST_BESIDE.search(each) for each in (failing, *others[:at]))
@@ -487,7 +477,7 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
     if program in _TALKS:
         hosts = [each for clause in (failing, *others[:at]) for how in (_URL, HOSTNAME) for each in how.findall(clause)]
         hosts = [each for each in hosts if each.rsplit(".", 1)[-1] not in _ENDINGS]
-        hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not ENDS.search(each[1])]
+        hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not _SAYS.ends.search(each[1])]
         yield from (f"{OBJECT}{each[1]}" for each in islice(_AS_USER.finditer(told), 1))
         yield from (f"{HOST}{each}" for each in hosts[:1])
     if program in _COPIES and (bucket := _ON_NAME.search(told)) and not _ADJECTIVE.search(bucket[1]):
@@ -496,15 +486,15 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
 
 def _places(told: str, failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
     """The places, environments and branches for which a failure holds."""
-    replaced = _OLD.search(told) is not None
-    old = (clause for clause in others if replaced and _OLD.search(clause) and not goes_well(clause))
+    replaced = _SAYS.old.search(told) is not None
+    old = (clause for clause in others if replaced and _SAYS.old.search(clause) and not goes_well(clause))
     named = [told] if replaced and not about.path else []
     words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
     yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
     if not about.path:
         beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
         yield from (f"{PLACE}{found[1]}" for found in beside if found)
-    forbidden = " ".join(each for each in others[:at] if BANS.search(each))
+    forbidden = " ".join(each for each in others[:at] if _SAYS.bans.search(each))
     branch = _ON_BRANCH.search(f"{forbidden} {told}")
     if branch:
         yield f"{BRANCH}{branch[1]}"

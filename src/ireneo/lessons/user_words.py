@@ -32,6 +32,10 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import own_words, said_in_results
 from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
 
+_RULINGS = topic(Rulings)
+_SAYS = topic(Wishes)
+
+
 WORK = CHANGES | {"read"}
 """Kinds of action that show work on a project, and not on a customer's case."""
 OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
@@ -44,8 +48,6 @@ FEW = 3
 """A sentence with so many content words says what it is about."""
 _REPLY = 800
 """Characters of a reply in which an agent is expected to say that the user is right."""
-_HARNESS = lazy_re(lambda: either(topic(Rulings).harness), re.I)
-_CONCEDES = lazy_re(lambda: rf"(?<!\w){either(topic(Rulings).concedes)}", re.I)
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _TEMPLATE = lazy_re(r"^-{2,} ?[\w-]{1,20} Command: .{1,80}-{2,}\s*$|\$ARGUMENTS\b", re.M)
 """Marks of a command's template that an editor put into the message."""
@@ -103,7 +105,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                 text=without_recalled(draft.text),
                 opening=spoke is None,
                 stopped=stopped,
-                conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
+                conceded=bool(_RULINGS.concedes.search(heard.get(message.id, ""))),
                 about=about,
                 about_source=about_source,
                 heard_as=_digest(before_it, draft.text),
@@ -122,7 +124,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                     opening=False,
                     stopped=True,
                     chosen=True,
-                    conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
+                    conceded=bool(_RULINGS.concedes.search(heard.get(message.id, ""))),
                     about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
                     about_source=source,
                     heard_as=_digest(request, words),
@@ -149,7 +151,7 @@ def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
 def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
     """Whether a user typed a message: it is not of a program, and not the template of a command."""
     text = message.draft.text
-    if _HARNESS.match(text.lstrip()) or _TEMPLATE.search(text):
+    if _RULINGS.harness.match(text.lstrip()) or _TEMPLATE.search(text):
         return False
     if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
         return False
@@ -202,7 +204,7 @@ def _last_sentence(asked: Message) -> tuple[str, MessageId | None]:
 def stems_of(text: str) -> frozenset[str]:
     """The stems of the content words of a text."""
     language = language_of_sentence(text)
-    empty = common_words() | topic(Constraints).empty | topic(Rulings).plain
+    empty = common_words() | topic(Constraints).empty | _RULINGS.plain
     said = (word.lower().rstrip(".") for word in _STEM.findall(text.replace("’", "'")))
     return frozenset(light_stem(word.strip("'"), language) for word in said if word not in empty and len(word) > 1)
 
@@ -221,9 +223,6 @@ PLAIN = 70
 """The same for one that a reader without context understands; it is quoted before others."""
 _PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
 LEAST_WORDS = 4
-_ACCEPTED = lazy_re(lambda: either(topic(Wishes).accepted), re.I)
-_UNWANTED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).unwanted)}", re.I)
-_WONDERED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).wondered)}", re.I)
 _HELP = frozenset({"--help", "-h", "--version"})
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
@@ -231,17 +230,17 @@ _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 def asked_again(material: RunMaterial) -> list[Observation]:
     """The kinds of wishes that a user expressed after work was done, each once, in the words of the first."""
     out: dict[str, Observation] = {}
-    of_commands = topic(Wishes).of_commands
+    of_commands = _SAYS.of_commands
     for said in said_by_user(material):
         if not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
         for at, each in enumerate(own_words(said.text)):
             # Accepting an offer is no wish of the user's own.
-            taken = at == 0 and _ACCEPTED.match(each.text.lstrip())
+            taken = at == 0 and _SAYS.accepted.match(each.text.lstrip())
             wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step and not taken else None
             if wish is None or (wish[0] in of_commands and not _names_command(each.text, material)):
                 continue
-            if said.opening and wish[0] not in topic(Wishes).anytime:
+            if said.opening and wish[0] not in _SAYS.anytime:
                 continue
             kind, text, plain = wish
             known = out.get(kind)
@@ -322,15 +321,15 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
         or instruction_like(said)
     ):
         return None
-    if said.endswith("?") and _WONDERED.search(said):
+    if said.endswith("?") and _SAYS.wondered.search(said):
         return None
     found = next((kind for kind, pattern in _patterns().items() if pattern.search(said)), None)
-    if found is None or (found in topic(Wishes).added and _UNWANTED.search(said)):
+    if found is None or (found in _SAYS.added and _SAYS.unwanted.search(said)):
         return None
     plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
-    lead = topic(Wishes).unasked[found][0]
+    lead = _SAYS.unasked[found][0]
     # Words that need their context carry the wish badly; a command stands in them only.
-    quoted = plain or found in topic(Wishes).of_commands
+    quoted = plain or found in _SAYS.of_commands
     return found, f"{lead}: “{said}” (the user)" if quoted else f"{lead}.", plain
 
 
@@ -343,5 +342,5 @@ def _names_command(said: str, material: RunMaterial) -> bool:
 
 @from_data
 def _patterns() -> dict[str, re.Pattern[str]]:
-    wishes = topic(Wishes).uttered
+    wishes = _SAYS.uttered
     return {kind: lazy_re(rf"(?<!\w){either(rows)}", re.I) for kind, rows in wishes.items()}

@@ -86,7 +86,7 @@ class FactCues:
         }
         self._patterns: dict[str, re.Pattern[str]] = {
             name: _compiled(name, row, words)
-            for name in known.__struct_fields__
+            for name in Facts.__struct_fields__
             if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, *_PREDICATIONS, "polar")
         }
 

@@ -66,14 +66,15 @@ from ireneo.memories.rivals import (
 from ireneo.memories.wording import heard, telling, words_of
 from ireneo.patterns import lazy_re
 
+_PHRASING = topic(Phrasing)
+
+
 _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """Several names in a row."""
-_NUMBERED = lazy_re(
-    lambda: rf"^(?:{either(topic(Phrasing).definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I
-)
+_NUMBERED = lazy_re(lambda: rf"^(?:{either(_PHRASING.definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
@@ -703,15 +704,14 @@ def _is_work_at(record: Record, hit: set[str]) -> bool:
 
 def _newest_part(text: str) -> str:
     """A text without the value before a change: without "from nights" in "from nights to days"."""
-    return _FROM.sub("", text)
+    return _PHRASING.was.sub("", text)
 
 
 _CALLED = lazy_re(
-    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
+    lambda: rf"\b{either(_PHRASING.called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
-_FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
 
 
 def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:

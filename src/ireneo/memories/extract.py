@@ -41,16 +41,16 @@ from ireneo.memories.wording import telling, words_of
 from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
+_SAYS = topic(Phrasing)
+
+
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
 """Words of a thing in a list behind the first, at the most."""
-_COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
-_MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
-_ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
-_ONLY_NAMES = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
+_ONLY_NAMES = lazy_re(lambda: rf"\b{either(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
 _AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
 _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
@@ -228,7 +228,7 @@ class _FactReader:
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
             says_on = german and VERB_ALONE.match(piece) is not None
-            said = piece if _COMPLETE.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
+            said = piece if _SAYS.complete.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or ([] if says_on else [self._kept(own, "semantic")])
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
@@ -304,7 +304,7 @@ class _FactReader:
 
         Nothing that is said later can be trusted to end it, so that it is no fact that holds.
         """
-        if kept.kind == "episodic" and said is not None and _MINE.match(said.subject):
+        if kept.kind == "episodic" and said is not None and _SAYS.mine.match(said.subject):
             return kept
         return replace(kept, kind="episodic", text=self.quoted(statement), subject="", at=self.at)
 
@@ -424,7 +424,7 @@ class _FactReader:
         if said is None:
             return
         whose = self._whose_clause(said)
-        elided = not (said.subject or self.anyone or _MINE.search(statement.text))
+        elided = not (said.subject or self.anyone or _SAYS.mine.search(statement.text))
         if whose is None or (elided and not self.own):
             # "Turned 4 on Thursday" may be said of a child.
             return
@@ -548,14 +548,14 @@ class _FactReader:
             times = self._times(raw, statement.language, ahead=True)
             if not times and not _FIGURE.search(raw):
                 return
-            raw = _ON.sub("", dated(raw, times))
-        named = " ".join(word for word in words if word not in topic(Phrasing).which)
+            raw = _SAYS.before_dates.sub("", dated(raw, times))
+        named = " ".join(word for word in words if word not in _SAYS.which)
         attribute = attribute_of(named)
         if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
             # "My target is 65": nothing is known of how long that holds.
             return
         if attribute in _EACH_YEAR:
-            raw = _ON.sub("", raw)
+            raw = _SAYS.before_dates.sub("", raw)
         value = self._value(raw, statement.language)
         if not value:
             return

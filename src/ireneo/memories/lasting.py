@@ -7,14 +7,13 @@ for years by its form: what one likes, can't eat or has learned.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.moments import moments
 from ireneo.language.predicates import predicate
 from ireneo.language.topics import Connectives
@@ -26,6 +25,9 @@ from ireneo.memories.rivals import OPENING_NAME, number_words
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
+_CONNECTIVES = topic(Connectives)
+
+
 COUNTS_FOR = timedelta(days=100)
 """For how long what is said of the present is held to be so."""
 COUNTS_FOR_NOW = timedelta(days=28)
@@ -36,7 +38,6 @@ _DAYS = {
     for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
     for unit in units.split()
 }
-_OR = lazy_re(lambda: rf"{either(topic(Connectives).choices)}\b", re.I)
 _FEW = 2
 """Words with which a sentence tells something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
@@ -68,7 +69,7 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     kept = list(_kept(said, now))
     # What is left may answer nothing.
     frame = text if kept and said[0][0].startswith(kept[0]) else asked().sub("", text, count=1)
-    left = " ".join(kept) if kept and not (refers().match(kept[0]) or _OR.match(kept[0])) else ""
+    left = " ".join(kept) if kept and not (refers().match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(words_of(text), left) if left else ""
     if left and any(each.planned for each in over):
         left = unheard_of(left)

@@ -17,19 +17,18 @@ from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.patterns import lazy_re
 
-_PLACE = lazy_re(lambda: rf"\b{either(topic(Phrasing).of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
+_SAYS = topic(Phrasing)
 
 
-_AS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).as_what)}$", re.I)
-_IS_WHAT = lazy_re(lambda: rf"{either(topic(Phrasing).is_what)}$", re.I)
+_PLACE = lazy_re(lambda: rf"\b{either(_SAYS.of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
 
 
 def halves_of_work(text: str, employer: str, job: str) -> tuple[str, str]:
     """Where somebody works, and as what: "is an analyst at Philips" gives "works at Philips" and "is an analyst"."""
     before, _, after = text.partition(job)
-    left = _AS_WHAT.sub("", before)
-    left = left if left != before else _IS_WHAT.sub(topic(Phrasing).works[0], before)
-    place = rf" {either(topic(Phrasing).of_work)} (?:\w+ )?{re.escape(employer)}(?= )"
+    left = _SAYS.as_what.sub("", before)
+    left = left if left != before else _SAYS.is_what.sub(_SAYS.works[0], before)
+    place = rf" {either(_SAYS.of_work)} (?:\w+ )?{re.escape(employer)}(?= )"
     return (f"{left}{after}" if left != before else text), re.sub(place, "", f"{before}{job}.")
 
 
@@ -54,7 +53,7 @@ def other_half(draft: MemoryDraft, held: Sequence[Record], words: str) -> Iterat
 
 
 def _works_no_more(draft: MemoryDraft) -> bool:
-    return draft.value in topic(Phrasing).no_work
+    return draft.value in _SAYS.no_work
 
 
 def _is_it(record: Record, draft: MemoryDraft) -> bool:

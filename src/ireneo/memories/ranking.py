@@ -26,30 +26,26 @@ from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
+_SAYS = topic(Questions)
+
+
 FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
 
 _QUOTED = lazy_re(
     "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
 )
-_ASKER = lazy_re(lambda: rf"\b{either(topic(Questions).asker)}\b", re.I)
-_ANSWERER = lazy_re(lambda: rf"\b{either(topic(Questions).answerer)}\b", re.I)
-_BEGGING = lazy_re(lambda: rf"\b{either(topic(Questions).begging)}\b", re.I)
-_WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
-_PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
-_NEWEST = lazy_re(lambda: rf"\b{either(topic(Questions).newest)}\b", re.I)
-_HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
-_MOTION = lazy_re(lambda: rf"\b{either(topic(Questions).motion)}\b", re.I)
+_ASKER = lazy_re(lambda: rf"\b{either(_SAYS.asker)}\b", re.I)
+_ANSWERER = lazy_re(lambda: rf"\b{either(_SAYS.answerer)}\b", re.I)
 _ASKED_OF = lazy_re(
     lambda: (
-        rf"\b(?P<verb>{either(topic(Questions).asked_of)} )?"
+        rf"\b(?P<verb>{either(_SAYS.asked_of)} )?"
         rf"(?P<name>{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?)(?(verb)\b|(?=['’]s\b))"
     )
 )
-_OF_OTHERS_TOO = lazy_re(lambda: rf"\b{either(topic(Questions).of_others_too)}\b", re.I)
 _AROUND = lazy_re(
     lambda: (
-        rf"\b(?:(?P<before>{either(topic(Questions).before)})|{either(topic(Questions).after)})\b\s+"
+        rf"\b(?:(?P<before>{either(_SAYS.before)})|{either(_SAYS.after)})\b\s+"
         r"(?P<event>[^,.;:?!]{2,60})"
     ),
     re.I,
@@ -105,7 +101,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     language = language_of_sentence(text)
     stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
     about = [term for term in about if term not in stop] or about
-    going = {term for found in _MOTION.finditer(text) for term in terms(found[0].split()[-1])}
+    going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
     if not {*about} - going <= _frame_terms():
         # "Do I go climbing" asks of climbing, and "where did I go" of going.
         about = [term for term in about if term not in going]
@@ -115,7 +111,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     senses, beside = wanted(text, counts, FRAME_WEIGHT)
     side = None if who else _side(text)
     direction, event = _event(text) if window is None else (None, ())
-    past = window is None and (direction == "before" or bool(_PAST.search(text)))
+    past = window is None and (direction == "before" or bool(_SAYS.past.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     large = (name for found in _LARGE.findall(text) for name in terms(found))
     whom = frozenset(large) if is_plain else frozenset[str]()
@@ -137,9 +133,9 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         own_verb=own_verb(text) if side == "user" else "",
         whom=whom,
         only_of=_asked_only_of(text, whom),
-        newest=bool(_NEWEST.search(text)),
-        asks_when=bool(_WHEN.search(text)),
-        asks_how_many=bool(_HOW_MANY.search(text)),
+        newest=bool(_SAYS.newest.search(text)),
+        asks_when=bool(_SAYS.when.search(text)),
+        asks_how_many=bool(_SAYS.how_many.search(text)),
     )
 
 
@@ -151,7 +147,7 @@ def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:
     names = {name for found in _ASKED_OF.finditer(text) for name in terms(found["name"])}
     told = {*terms(text)}
     others = any({*terms(word)} <= told for word in relations())
-    return frozenset() if others or _OF_OTHERS_TOO.search(text) else whom & names
+    return frozenset() if others or _SAYS.of_others_too.search(text) else whom & names
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
@@ -179,7 +175,7 @@ def _without(text: str, names: Sequence[str]) -> str:
 
 
 def _side(text: str) -> Literal["user", "assistant"] | None:
-    told = _BEGGING.sub(" ", text)
+    told = _SAYS.begging.sub(" ", text)
     if _ANSWERER.search(told):
         return "assistant"
     return "user" if _ASKER.search(text) else None
@@ -202,7 +198,7 @@ def _stop_terms(language: str) -> frozenset[str]:
 
 @from_data
 def _frame_terms() -> frozenset[str]:
-    return frozenset(terms(" ".join(topic(Questions).frame)))
+    return frozenset(terms(" ".join(_SAYS.frame)))
 
 
 class IndexStats(Struct, frozen=True, kw_only=True):
@@ -469,9 +465,8 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """How much more one counts that has a quoted phrase of the question word for word."""
 
-_SMALL_TALK = lazy_re(lambda: rf"\W*(?:{either(topic(Questions).small_talk)}\b\W*)*+", re.I)
-_TIME_WORD = lazy_re(lambda: rf"\b{either(topic(Questions).time_words)}\b", re.I)
-_FIGURE = lazy_re(lambda: rf"\d|\b{either(topic(Questions).figures)}\b", re.I)
+_SMALL_TALK = lazy_re(lambda: rf"\W*(?:{either(_SAYS.small_talk)}\b\W*)*+", re.I)
+_FIGURE = lazy_re(lambda: rf"\d|\b{either(_SAYS.figures)}\b", re.I)
 _READ = 1_500
 """Letters of a text that are looked through for words of time and figures; in a longer one they are bound to occur."""
 
@@ -542,7 +537,7 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
     if len(passage.text) <= _READ:
-        if question.asks_when and _TIME_WORD.search(passage.text):
+        if question.asks_when and _SAYS.time_words.search(passage.text):
             yield "words of time", TIME_WORD_FAVOUR
         if question.asks_how_many and _FIGURE.search(passage.text):
             yield "figures", FIGURE_FAVOUR

@@ -21,6 +21,9 @@ from ireneo.memories.record import Record
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
+_PHRASING = topic(Phrasing)
+
+
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
 PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
 """Where one clause or listed thing ends and the next begins."""
@@ -29,7 +32,6 @@ _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
 _ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectives).oneself)}\b", re.I)
-_BEFORE_PLACE = lazy_re(lambda: rf"\b{either(topic(Phrasing).before_places)} $", re.I)
 _END_LEFT_OUT = lazy_re(
     lambda: rf"(?:[,;:]? {either([*topic(Connectives).additions, *topic(Connectives).contrasts])})?[,;:]? …$"
 )
@@ -75,7 +77,7 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
     # Where all nouns are written large, a row of names ends as one: "Quaddeln und Sesam gehen nicht" is none.
     if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
         return None
-    if _BEFORE_PLACE.search(text, 0, row.start()) and not _ROW_ENDS.match(text, row.end()):
+    if _PHRASING.before_places.search(text, 0, row.start()) and not _ROW_ENDS.match(text, row.end()):
         # "We live in Leeds and Biscuit loves it": a place and somebody are no row.
         return None
     names = _JOINS.split(row[0])
@@ -130,7 +132,7 @@ def _of_others(own: str, over: set[str]) -> str | None:
 @from_data
 def _company() -> re.Pattern[str]:
     """A pattern for those with whom somebody is."""
-    return lazy_re(rf"\s{either(topic(Phrasing).company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
+    return lazy_re(rf"\s{either(_PHRASING.company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:

@@ -17,6 +17,9 @@ from ireneo.language.words import alike, language_of_sentence, terms
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 
+_QUESTIONS = topic(Questions)
+
+
 Beside: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
 """By a term, the words that count in its place, with what each counts beside it."""
 
@@ -29,7 +32,6 @@ ALIKE_TRIED = 16
 ALIKE_WEIGHT = 0.5
 """What such a word counts, times its cosine."""
 
-_OWN_VERB = lazy_re(lambda: rf"\b{either(topic(Questions).own_verb)}", re.I)
 _WORDS = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[^\W\d_]+")
 _ROLE = lazy_re(lambda: rf"\b{either(re.escape(each) for each in topic(Persons).roles)}\b", re.I)
@@ -79,7 +81,7 @@ def senses_asked(text: str) -> frozenset[str]:
 
 def own_verb(text: str) -> str:
     """What one does oneself by a question's words: "live" of "where do I live"; empty where it asks no such thing."""
-    found = _OWN_VERB.search(text)
+    found = _QUESTIONS.own_verb.search(text)
     return next((each for each in found.groups() if each), "").casefold() if found else ""
 
 
@@ -89,7 +91,7 @@ def is_of_another(verb: str, text: str) -> bool:
     if verb and verb not in words and not words.isdisjoint(_others(verb)):
         return True
     known = topic(Persons)
-    return words.isdisjoint(topic(Questions).oneself) and not words.isdisjoint(known.she | known.he | known.roles)
+    return words.isdisjoint(_QUESTIONS.oneself) and not words.isdisjoint(known.she | known.he | known.roles)
 
 
 def names_another(text: str) -> bool:
@@ -99,7 +101,7 @@ def names_another(text: str) -> bool:
 
 def _others(verb: str) -> Iterator[str]:
     """How it is said that another does it."""
-    for ending, instead in topic(Questions).of_another.items():
+    for ending, instead in _QUESTIONS.of_another.items():
         if verb.endswith(ending):
             yield from (verb.removesuffix(ending) + each for each in instead)
 

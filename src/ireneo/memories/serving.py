@@ -21,6 +21,9 @@ from ireneo.memories.cues import no_names
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.patterns import lazy_re
 
+_SAYS = topic(Serving)
+
+
 LONGEST_GOAL = 600
 """Characters of a goal that are read: what stands further down is a paste."""
 SERVES = 0.65
@@ -70,12 +73,7 @@ _OF_A_NAME = lazy_re(rf"({CAPITAL}[\w-]+)(?: {CAPITAL}[\w-]+)?(?:['’]s)? [a-z�
 """What is stated of somebody or something by its name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """What is quoted is another's word: a text to be translated, a message to be sent."""
-_STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
-_REQUEST = lazy_re(lambda: rf"(?:{either(topic(Serving).requests)})\b(?!.*\b{either(topic(Serving).persons)}\b)", re.I)
-_UNREAL = lazy_re(lambda: either(topic(Serving).unreal), re.I)
-_TURNED = lazy_re(lambda: rf"(?<!\w){either(topic(Serving).turned)}(?!\w)", re.I)
-_ASKED = lazy_re(lambda: either(topic(Serving).asked), re.I)
-_FOR = lazy_re(lambda: either(topic(Serving).standing_for), re.I)
+_REQUEST = lazy_re(lambda: rf"(?:{either(_SAYS.requests)})\b(?!.*\b{either(_SAYS.persons)}\b)", re.I)
 COMPOUND = 5
 """Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
 
@@ -89,7 +87,7 @@ class Served(Struct, frozen=True, kw_only=True):
 
 @from_data
 def _asks() -> dict[str, frozenset[str]]:
-    return _by_word(topic(Serving).asks)
+    return _by_word(_SAYS.asks)
 
 
 @from_data
@@ -99,7 +97,7 @@ def _asks_in_english() -> dict[str, frozenset[str]]:
 
 @from_data
 def _tells() -> dict[str, frozenset[str]]:
-    return _by_word(topic(Serving).tells)
+    return _by_word(_SAYS.tells)
 
 
 def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
@@ -148,18 +146,18 @@ def support(above_unrelated: float, above_known: float) -> float:
 
 def is_standing(text: str) -> bool:
     """Whether it is a rule for how the assistant should answer, whatever is asked."""
-    return _STANDING.search(text) is not None
+    return _SAYS.standing.search(text) is not None
 
 
 def says_how_to_answer(wish: str) -> bool:
     """Whether a lasting wish is about how the assistant answers, and not about one case."""
     words = {each.casefold() for each in _WORD.findall(wish)}
-    return words.isdisjoint(topic(Serving).cases) and not frozenset(terms(wish)).isdisjoint(_of_answers())
+    return words.isdisjoint(_SAYS.cases) and not frozenset(terms(wish)).isdisjoint(_of_answers())
 
 
 @from_data
 def _of_answers() -> frozenset[str]:
-    return frozenset(terms(" ".join(topic(Serving).standing_words)))
+    return frozenset(terms(" ".join(_SAYS.standing_words)))
 
 
 def rules_here(text: str, goal: str, now: datetime) -> bool:
@@ -167,7 +165,7 @@ def rules_here(text: str, goal: str, now: datetime) -> bool:
     if days := _weekdays_in(text):
         # What is for one day of the week stands on that day, and where the goal names it.
         return not days.isdisjoint({*_weekdays_in(goal), now.weekday()})
-    found = _FOR.search(text)
+    found = _SAYS.standing_for.search(text)
     return (
         found is None
         or not goal.strip()
@@ -184,10 +182,10 @@ def _weekdays_in(text: str) -> set[int]:
 
 def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
     """Whether a later statement says that the same matter has changed."""
-    if not _TURNED.search(later):
+    if not _SAYS.turned.search(later):
         return False
     before, after = _read(earlier), _read(later)
-    both = {word for stem, word in after.items() if stem in before and word not in topic(Serving).plain}
+    both = {word for stem, word in after.items() if stem in before and word not in _SAYS.plain}
     return len(both) > 2 or any(not _areas(word, _tells()).isdisjoint(areas) for word in both)
 
 
@@ -196,14 +194,14 @@ def telling(text: str) -> list[str]:
     return [
         each
         for each in sentences(text, small_opens=True)
-        if not (each.endswith("?") or _REQUEST.match(each) or _UNREAL.search(each))
+        if not (each.endswith("?") or _REQUEST.match(each) or _SAYS.unreal.search(each))
     ]
 
 
 @from_data
 def routine_words() -> frozenset[str]:
     """The terms of words that all work in a project has."""
-    return frozenset(terms(" ".join(topic(Serving).routine)))
+    return frozenset(terms(" ".join(_SAYS.routine)))
 
 
 class Purpose:
@@ -214,7 +212,7 @@ class Purpose:
         self.text = goal.strip()[:LONGEST_GOAL]
         read = _read(self.text)
         language = language_of_sentence(self.text)
-        plain = topic(Serving).plain | of_language(Words, language).stop
+        plain = _SAYS.plain | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
         # A word of one language may be another one in the next: a Roman is no novel.
@@ -234,9 +232,9 @@ class Purpose:
         senses = senses_asked(self.text)
         words = {word.casefold() for word in _WORD.findall(self.text)}
         asker = (topic(Questions).asker | topic(Persons).speakers) - topic(Questions).answerer
-        if senses and _ASKED.match(self.text) and not asker.isdisjoint(words) and not names_another(self.text):
+        if senses and _SAYS.asked.match(self.text) and not asker.isdisjoint(words) and not names_another(self.text):
             return senses
-        return senses & {code for area in self.areas for code in topic(Serving).slots.get(area, ())}
+        return senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())}
 
     def name(self, name: str, why: str) -> None:
         """Add somebody as named in the goal."""
@@ -253,7 +251,7 @@ class Purpose:
 
     def wanted(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
-        told = [word for area in sorted(self.areas) for word in topic(Serving).tells.get(area, ())]
+        told = [word for area in sorted(self.areas) for word in _SAYS.tells.get(area, ())]
         beside = {stem: 0.3 for word in told for stem in terms(word)}
         return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
 
@@ -271,7 +269,7 @@ class Purpose:
         score = 0.0
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
-        if shared and (len(set(read.values()) - topic(Serving).plain) < LONG or len(shared) > 1):
+        if shared and (len(set(read.values()) - _SAYS.plain) < LONG or len(shared) > 1):
             # The name of an area is a weaker sign than a word of the matter alone, unless the goal has no other.
             whole = len(shared) == len(self.words)
             score += sum(COMMONLY if commonly else _weight(word, whole) for word, commonly in shared.items())
@@ -281,11 +279,11 @@ class Purpose:
             score += NAMED
             why.append(named[0])
         not_ours = not named and self._is_of_another(text)
-        told, beside, elsewhere = self._areas_of(read, topic(Serving).equipment if not_ours else ())
+        told, beside, elsewhere = self._areas_of(read, _SAYS.equipment if not_ours else ())
         if self.areas and not (told or beside) and shared.keys() <= self.names:
             # Of whom the goal names it is wanted what matters for it.
             return None
-        if told.keys() <= topic(Serving).personal and not (named or shared):
+        if told.keys() <= _SAYS.personal and not (named or shared):
             told = {}
         if told and not (of_others and not named and self._areas_shared().isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
@@ -304,7 +302,7 @@ class Purpose:
         return sum(each not in common for each in own) / len(self.words) if self.words else 0.0
 
     def _areas_shared(self) -> frozenset[str]:
-        return self.areas & topic(Serving).shared
+        return self.areas & _SAYS.shared
 
     def _is_of_another(self, text: str) -> bool:
         """Whether a text states something of whom it names first, who is neither the user nor named in the goal."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import CAPITAL, either, from_data, topic
-from ireneo.language.story_topics import Cast
+from ireneo.language.story_topics import Cast, Turns
 from ireneo.language.topics import Names, Speech
 from ireneo.language.words import letters
 from ireneo.log.message import Message, MessageId
@@ -25,7 +25,11 @@ from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, pe
 from ireneo.summaries.speech import VoicedTexts, narrators
 from ireneo.summaries.story_names import key_words, names_in
 from ireneo.summaries.summary import Line, Section
-from ireneo.summaries.tell_story import SHOW_TALK, TABLE_TALK, sentences
+from ireneo.summaries.tell_story import sentences
+
+_SAYS = topic(Cast)
+_TURNS = topic(Turns)
+
 
 PLAYS, INTRODUCES = 12, 4
 """Evidence that a character is an author's: the author says so, or speaks as the character in the first person. An
@@ -44,7 +48,7 @@ LONGEST_SENTENCE = 1_000
 FEWEST = 4
 """Words; a shorter sentence states nothing about anybody."""
 
-_JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(topic(Cast).jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
+_JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(_SAYS.jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
 _CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
@@ -58,18 +62,15 @@ def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(numbered) or "(?!)")
 
 
-_alias = from_data(lambda: _any_of(topic(Cast).alias))
-_own_alias = from_data(lambda: _any_of(topic(Cast).own_alias))
-_introduces = from_data(lambda: _any_of(topic(Cast).introduces))
-_plays = from_data(lambda: _any_of(topic(Cast).plays))
-_fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind in FATES])
+_alias = from_data(lambda: _any_of(_SAYS.alias))
+_own_alias = from_data(lambda: _any_of(_SAYS.own_alias))
+_introduces = from_data(lambda: _any_of(_SAYS.introduces))
+_plays = from_data(lambda: _any_of(_SAYS.plays))
+_fates = from_data(lambda: [(kind, _any_of(getattr(_SAYS, kind))) for kind in FATES])
 _SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
-_NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
-_IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
+_NOT_SO = lazy_re(lambda: rf"\b{either(_SAYS.not_so)}\b|\?", re.IGNORECASE)
 _OWNED = lazy_re(rf"(?P<owner>{CAPITAL}[\w’'.-]{{0,30}}(?: {CAPITAL}[\w’'.-]{{0,30}}){{0,3}})['’]s ")
-_CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
-_ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
 
@@ -101,8 +102,8 @@ class _CastSentence(Struct, kw_only=True, dict=True):
         place = max(self.said.find(self.text), 0)
         near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
         return bool(
-            TABLE_TALK.search(self.text.lower())
-            or SHOW_TALK.search(near)
+            _TURNS.table.search(self.text.lower())
+            or _TURNS.show.search(near)
             or (len(self.said) <= SHORT and _JEST.search(self.said))
         )
 
@@ -225,9 +226,9 @@ def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindin
         start = each.text.find(name)
         after = each.text[start + len(name) :]
         lead = each.text[:start].rstrip(' "“').rpartition(" ")[2].lower()
-        if lead in topic(Cast).inside:
+        if lead in _SAYS.inside:
             found.count("inside", name, each.position)
-        elif lead in topic(Cast).determiners:
+        elif lead in _SAYS.determiners:
             found.count("thing", name, each.position)
         if _SAID.match(after) or _SAID_BEFORE.search(each.text, max(0, start - 14), start):
             found.count("said", name, each.position)
@@ -243,7 +244,7 @@ def _acts(after: str) -> bool:
     if words[0].endswith("ly") and len(words) > 1:
         words = words[1:]
     word = words[0].strip(',.;:!?"”')
-    if not word.isalpha() or not word.islower() or word in topic(Cast).states:
+    if not word.isalpha() or not word.islower() or word in _SAYS.states:
         return False
     return word in topic(Names).verbs or (
         len(word) > 3 and word.endswith(("ed", "s", "te")) and word not in topic(Names).none
@@ -289,7 +290,7 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     if len(each.text.split()) < FEWEST and not own:
         return
     _fortunes(each, found)
-    if not each.words.isdisjoint(topic(Cast).called):
+    if not each.words.isdisjoint(_SAYS.called):
         _aliases(each, heard, found)
 
 
@@ -303,7 +304,7 @@ def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
     """Record who died, lives again, or is gone."""
     # In the dialogue of a novel, people are called dead who are not.
-    if each.quoted or each.words.isdisjoint(topic(Cast).fates):
+    if each.quoted or each.words.isdisjoint(_SAYS.fates):
         return
     said_by = "" if each.narrated else each.author
     for kind, fate in _fates():
@@ -352,15 +353,15 @@ def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
 
 def _place(text: str) -> str:
     """Return the place at which the characters arrive, if the sentence names a specific one."""
-    match = _ARRIVES.search(text.lower())
+    match = _SAYS.arrives.search(text.lower())
     if match is None:
         return ""
     rest = text[match.end() : match.end() + 2 * LONGEST]
     tokens = list(_TOKEN.finditer(rest))
     for number, token in enumerate(tokens[: PHRASE_WORDS + 1]):
-        if not token[0][0].isalpha() or (number and token[0].lower() in topic(Cast).ends):
+        if not token[0][0].isalpha() or (number and token[0].lower() in _SAYS.ends):
             return ""
-        if token[0].lower() in topic(Cast).places:
+        if token[0].lower() in _SAYS.places:
             end, _ = _tail(tokens[number + 1 :], token.end())
             told_apart = number > 1 or end > token.end() or rest[:1].isupper()
             return rest[:end] if told_apart and (rest[:1].isupper() or _determines(tokens[0][0])) else ""
@@ -369,14 +370,14 @@ def _place(text: str) -> str:
 
 def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
     """Return where a noun phrase ends, including a complement ("of the herd"), and whether it was cut short."""
-    if not tokens or tokens[0][0].lower() not in topic(Cast).tails:
+    if not tokens or tokens[0][0].lower() not in _SAYS.tails:
         return end, False
     best = whole = end
     for number, token in enumerate(tokens):
         low = token[0].lower()
-        if not token[0][0].isalpha() or (low in topic(Cast).ends and low not in topic(Names).beside):
+        if not token[0][0].isalpha() or (low in _SAYS.ends and low not in topic(Names).beside):
             return best, False
-        if number > TAIL_WORDS or low in topic(Cast).mine | topic(Cast).theirs:
+        if number > TAIL_WORDS or low in _SAYS.mine | _SAYS.theirs:
             # Too long, or about somebody unnamed: cut after the last complete part.
             return whole, True
         if low in topic(Names).beside:
@@ -384,7 +385,7 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
             last = tokens[number + 1 : number + 3]
             one = bool(last) and last[0][0].islower() and not any(each[0][0].isalpha() for each in last[1:])
             return (last[0].end(), False) if one else (whole, True)
-        if low in topic(Cast).tails:
+        if low in _SAYS.tails:
             whole = best
         elif _modifies(low):
             best = token.end()
@@ -405,13 +406,13 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
         if after.startswith(", ") and not listed:
             what = _phrase(after[2:], closed=True)
         elif after.startswith(" ") and not (what := _phrase(after[1:], closed=True, definite=True)):
-            found = _IS.match(after)
+            found = _SAYS.is_so.match(after)
             what = _phrase(after[found.end() :]) if found and not _NOT_SO.search(text) else ""
-        elif found := _IS.match(after):
+        elif found := _SAYS.is_so.match(after):
             what = _phrase(after[found.end() :]) if not _NOT_SO.search(text) else ""
         if what and (said := _whose(what, each, name)):
             yield name, said
-        called = _CALLED.search(lead)
+        called = _SAYS.named.search(lead)
         before = lead[: called.start()] if called else lead
         if each.quoted and before.endswith(", "):
             # Holm may be the one addressed.
@@ -426,7 +427,7 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
     `closed`: it must end at punctuation and not start a list. `definite`: it must begin with "the".
     """
     head, _, _ = text[:LONGEST].partition(" ")
-    known = topic(Cast)
+    known = _SAYS
     tokens = list(_TOKEN.finditer(text[: LONGEST * 2]))
     if not tokens or (definite and head.lower() not in known.definite):
         return ""
@@ -445,7 +446,7 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
 
 def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool) -> str:
     """Return the phrase whose noun ends before token `place`, with its complement."""
-    known = topic(Cast)
+    known = _SAYS
     end, rest = tokens[place - 1].end(), tokens[place:]
     whole, cut = _tail(rest, end)
     following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
@@ -467,7 +468,7 @@ def _lists(text: str) -> bool:
 
 
 def _determines(word: str) -> bool:
-    return word.lower() in topic(Cast).determiners or word.endswith(("'s", "’s"))
+    return word.lower() in _SAYS.determiners or word.endswith(("'s", "’s"))
 
 
 def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
@@ -482,7 +483,7 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
         # My aunt, Holm, and I.
         return ""
     tokens = [found[0] for found in _TOKEN.finditer(lead[-LONGEST:].rstrip(" ,"))]
-    known = topic(Cast)
+    known = _SAYS
     for size in range(2, min(len(tokens), PHRASE_WORDS + 2) + 1):
         first = tokens[-size]
         if _determines(first):
@@ -509,7 +510,7 @@ def _modifies(word: str) -> bool:
 def is_person(word: str) -> bool:
     """Whether a noun denotes a person."""
     low = word.lower()
-    return low in topic(Cast).people or low.endswith(topic(Cast).people_endings)
+    return low in _SAYS.people or low.endswith(_SAYS.people_endings)
 
 
 def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
@@ -517,7 +518,7 @@ def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None
 
     The second value says whether it is relative to the speaker.
     """
-    known = topic(Cast)
+    known = _SAYS
     first, _, rest = what.partition(" ")
     head = next((word for word in reversed(rest.split()) if is_person(word)), "").lower()
     low = first.lower()

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, either, from_data, topic
-from ireneo.language.story_topics import Ending, Opening, Threads
+from ireneo.language.story_topics import Ending, Opening, Threads, Turns
 from ireneo.language.topics import Names
 from ireneo.language.word_lines import Features, WordLine, features, word_lines
 from ireneo.language.words import balanced, base_forms, common_words, light_stem
@@ -26,7 +26,11 @@ from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences, wi
 from ireneo.summaries.spoken_play import is_spoken_play, lasting
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
-from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE, SHOW_TALK, TABLE_TALK
+from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE
+
+_SAYS = topic(Threads)
+_TURNS = topic(Turns)
+
 
 STEMS = 8_192
 """Size of the cache of word stems."""
@@ -114,46 +118,35 @@ _KINDS: tuple[ThreadKind, ...] = (
 
 @from_data
 def _openings() -> Cues[Opening]:
-    return Cues.of(sorted(_words().opens, key=lambda row: _KINDS.index(_kind(row.kind))), lambda row: row.kind)
+    return Cues.of(sorted(_SAYS.opens, key=lambda row: _KINDS.index(_kind(row.kind))), lambda row: row.kind)
 
 
 @from_data
 def _endings() -> Cues[Ending]:
-    return Cues.of(_words().ends, lambda row: row.kinds)
+    return Cues.of(_SAYS.ends, lambda row: row.kinds)
 
 
 @from_data
 def _empty() -> frozenset[str]:
-    return common_words() | _words().empty
+    return common_words() | _SAYS.empty
 
 
 @from_data
 def _lethal() -> frozenset[str]:
-    return frozenset(map(_stem, _words().lethal))
+    return frozenset(map(_stem, _SAYS.lethal))
 
 
 @from_data
 def _idle() -> frozenset[str]:
-    return frozenset(map(_stem, _words().idle))
+    return frozenset(map(_stem, _SAYS.idle))
 
 
 def _kind(name: str) -> ThreadKind:
     return next(kind for kind in _KINDS if kind == name)
 
 
-def _words() -> Threads:
-    return topic(Threads)
-
-
-_DEMAND = lazy_re(lambda: either(_words().demand), re.IGNORECASE)
-_CONSENT = lazy_re(lambda: rf"^[\W_]*{either(_words().consent)}", re.IGNORECASE)
-_JOKE = lazy_re(lambda: either(_words().joke), re.IGNORECASE)
-_NOT_SO = lazy_re(lambda: rf"\b{either(_words().not_so)}\b", re.IGNORECASE)
-_TRIFLE = lazy_re(lambda: rf"\b{either(_words().trifle)}\b", re.IGNORECASE)
-_DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.IGNORECASE)
-_UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
-_KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
-_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
+_DENIES = lazy_re(lambda: rf"\b{either(_SAYS.denies)} (?:\w+ ){{0,2}}$", re.IGNORECASE)
+_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_SAYS.conjunctions)}\s)")
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
 _PLAIN_WORD = lazy_re(r"\w+")
@@ -218,7 +211,7 @@ def _by_words(sentence: Sentence, following: str) -> Thread | None:
     value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
     later = word_lines(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
     value += MATTERS * (later - USUAL)
-    if value < OPENS or "?" in text or _TRIFLE.search(text) or _DEMAND.search(text):
+    if value < OPENS or "?" in text or _SAYS.trifle.search(text) or _SAYS.demand.search(text):
         return None
     kind = _kind_by_words(found)
     who, whom = _people(kind, sentence) if kind != "open" else ("", "")
@@ -245,13 +238,13 @@ def _whole(sentence: Sentence, following: str, least: int) -> str | None:
     if len(about(text)) < least:
         enough = len(about(following)) >= least and "?" not in following and len(joined) <= MAX_CHARACTERS
         return joined if enough else None
-    named = names(text) or _opens_with_name(text) or not words_of(text) & _words().nobody
+    named = names(text) or _opens_with_name(text) or not words_of(text) & _SAYS.nobody
     return text if named or len(wider) > MAX_CHARACTERS or "?" in wider or not names(wider) else wider
 
 
 def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
     """Return whose a thread is, and the other party, by whom its sentence names first; empty where that is open."""
-    known, voiced = _words(), sentence.voiced
+    known, voiced = _SAYS, sentence.voiced
     people = _mentioned(sentence.text)
     first, leads, place = people[0] if people else ("", "", 0)
     named = [name for name, *_ in people if name[:1].isupper()]
@@ -282,7 +275,7 @@ def _mentioned(text: str) -> list[tuple[str, str, int]]:
 
     Whoever is only called by name (“Tom, …”) is left out.
     """
-    known, named = _words(), names(text)
+    known, named = _SAYS, names(text)
     persons = known.speaker | known.hearer | known.nobody
     found: list[tuple[str, str, int]] = []
     before = ""
@@ -304,7 +297,7 @@ def _begins_with_name(word: str) -> bool:
 
 
 def _lends(text: str) -> bool:
-    return not _words().lends.isdisjoint(words_of(text))
+    return not _SAYS.lends.isdisjoint(words_of(text))
 
 
 def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
@@ -328,31 +321,31 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
 
 def _table(sentence: Sentence) -> bool:
     """Whether the players are talking out of character."""
-    return bool(_JOKE.search(sentence.voiced.text) or TABLE_TALK.search(sentence.text.lower()))
+    return bool(_SAYS.joke.search(sentence.voiced.text) or _TURNS.table.search(sentence.text.lower()))
 
 
 def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
     if not cue.row.narrated and not sentence.voiced.quoted(sentence.start + found.start()):
         return False
-    if _TRIFLE.search(text):
+    if _SAYS.trifle.search(text):
         return False
     head = text[: found.start()]
     return (
         "?" not in text[found.start() :]
         and not _DENIES.search(head)
-        and (cue.row.maybe or not _NOT_SO.search(text, max(0, found.start() - AROUND), found.end()))
+        and (cue.row.maybe or not _SAYS.not_so.search(text, max(0, found.start() - AROUND), found.end()))
     )
 
 
 def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread | None:
     meant = _meant(found, "who"), _meant(found, "whom")
     words = _with_point(cue, found, sentence)
-    if words is None or _TRIFLE.search(words):
+    if words is None or _SAYS.trifle.search(words):
         return None
     named = bool(any(map(_is_name, meant)) or names(words))
     # A relation needs a name; elsewhere a word of kinship counts as one.
-    named = named or bool(_KIN.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
+    named = named or bool(_SAYS.kin.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
     if cue.row.named and not named:
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
@@ -371,7 +364,7 @@ def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread
 def _opens_with_name(words: str) -> bool:
     """Whether the first word is capitalised and not a common word."""
     first = next(iter(_said(words)), "")
-    known = first in _empty() or first in _words().nobody or first in topic(Names).openers
+    known = first in _empty() or first in _SAYS.nobody or first in topic(Names).openers
     return bool(first) and not known and words.lstrip(" \"“'")[:1].isupper()
 
 
@@ -391,7 +384,7 @@ def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> 
         return wider if fits and len(about(wider) - names(wider)) > cue.row.says else None
     words = _around(text, found.start())
     # The person it is about may be named in the sentence before.
-    if names(words) or not (cue.row.named or words_of(words) & _words().nobody):
+    if names(words) or not (cue.row.named or words_of(words) & _SAYS.nobody):
         return words
     fits = len(wider) <= MAX_CHARACTERS and "?" not in wider
     return wider if fits and (names(wider) or _opens_with_name(wider)) else words
@@ -401,16 +394,16 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
     """The person whom a word of a cue refers to; without a word, the default of that kind of thread."""
     word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
     low = word.lower()
-    if low.split(" ")[0] in _words().speaker:
+    if low.split(" ")[0] in _SAYS.speaker:
         return voiced.speaker if quoted else ""
-    if low in _words().hearer:
+    if low in _SAYS.hearer:
         return voiced.hearer if quoted else ""
     return re.sub(r"['’]s?$", "", _name_in(word)) if _is_name(word) else ""
 
 
 def _is_name(word: str | None) -> bool:
     low = _name_in(word or "").lower()
-    pronoun = low in _words().nobody or low in _words().hearer or low.split(" ")[0] in _words().speaker
+    pronoun = low in _SAYS.nobody or low in _SAYS.hearer or low.split(" ")[0] in _SAYS.speaker
     return _name_in(word or "")[:1].isupper() and not pronoun and low not in topic(Names).titles
 
 
@@ -509,7 +502,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
     for end in _endings().of_words(words_of(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
         found = end.pattern.search(text) if theirs else None
-        if found is None or _DENIES.search(text[: found.start()]) or _NOT_SO.search(text, 0, found.end()):
+        if found is None or _DENIES.search(text[: found.start()]) or _SAYS.not_so.search(text, 0, found.end()):
             continue
         if end.row.death:
             dead = _said(_meant(found, "who") or "")
@@ -561,7 +554,7 @@ def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[s
         return False
     if len((things - each.names) & about(voiced.text)) < SHARED:
         return False
-    own = text.lower().lstrip(' "“').partition(" ")[0] in _words().speaker
+    own = text.lower().lstrip(' "“').partition(" ")[0] in _SAYS.speaker
     if own and each.thread.kind == "debt" and not _named(voiced.speaker).isdisjoint(each.whom):
         # The creditor pays for something else.
         return False
@@ -575,7 +568,7 @@ def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[s
 def _undone(text: str, place: int) -> bool:
     """Whether the clause that leads to `place` is only intended, wished or negated."""
     clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
-    return bool(_UNDONE.search(text, max(clause, place - AROUND), place))
+    return bool(_SAYS.undone.search(text, max(clause, place - AROUND), place))
 
 
 def _which(
@@ -590,7 +583,7 @@ def _which(
     named = names(sentence.text)
     here = words_of(sentence.with_before) | _named(voiced.speaker) | _named(voiced.hearer)
     is_somebody = bool(voiced.speaker or names(sentence.with_before))
-    gives = sentence.text[place[0] : place[1]].lower().partition(" ")[0] in _words().speaker
+    gives = sentence.text[place[0] : place[1]].lower().partition(" ")[0] in _SAYS.speaker
     best: tuple[int, KnownThread] | None = None
     ours: list[KnownThread] = []
     things = about(sentence.text[max(0, place[0] - BESIDE) : place[1] + BESIDE])
@@ -665,7 +658,7 @@ def _opened(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None
 def _lasting(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the thread that a sentence of spoken play opens."""
     text, voiced = sentence.text, sentence.voiced
-    if "?" in text or _BROKEN_OFF.search(text) or _table(sentence) or _TRIFLE.search(text):
+    if "?" in text or _BROKEN_OFF.search(text) or _table(sentence) or _SAYS.trifle.search(text):
         return None
     value = lasting(sentence, len(names(text)), heard, place)
     if value < LASTS:
@@ -766,16 +759,16 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
 
 def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the promise that a sentence asks for and somebody gives soon after."""
-    found = _DEMAND.search(sentence.text)
+    found = _SAYS.demand.search(sentence.text)
     voiced = sentence.voiced
     if (
         found is None
-        or (voiced.authored and TABLE_TALK.search(sentence.text.lower()))
+        or (voiced.authored and _TURNS.table.search(sentence.text.lower()))
         or not voiced.quoted(sentence.start + found.start())
     ):
         return None
     for after in range(place + 1, min(place + 1 + SOON, len(heard.texts))):
-        if not _CONSENT.match(heard.texts[after]):
+        if not _SAYS.consent.match(heard.texts[after]):
             continue
         speaker = heard.voiced(after).speaker
         if speaker != voiced.speaker or not voiced.authored:
@@ -786,7 +779,7 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
 def _of_the_show(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
     """Whether a sentence stands among talk about a show."""
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
-    return sentence.voiced.authored and any(SHOW_TALK.search(text.lower()) for text in around)
+    return sentence.voiced.authored and any(_TURNS.show.search(text.lower()) for text in around)
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.claims import artifacts, claims
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Warned
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message, without_recalled
@@ -19,6 +19,9 @@ from ireneo.summaries.own_words import without_form
 from ireneo.summaries.statements import asks, code, defined, gives_reason, is_intent, prose
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature, steps
 from ireneo.summaries.summary import Line
+
+_WARNED = topic(Warned)
+
 
 GIVEN_UP = 8.0
 """Weight of a dead end with its reason."""
@@ -413,7 +416,7 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     failed = (_reason(each) for each in between if each.failed_itself and _is_about(each, step))
     said = _agents_reason(steps[later])
     # After what passed the agent says what comes next, unless it says that something goes wrong.
-    why = given or (said if not served or _GOES_WRONG.search(said) else "") or next(failed, "")
+    why = given or (said if not served or _WARNED.fails.search(said) else "") or next(failed, "")
     if (served and not why) or _is_aside(step):
         return None  # It was tried out, and is done with.
     change = _change_quoted(step)
@@ -423,7 +426,6 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
 
 
-_GOES_WRONG = lazy_re(lambda: rf"(?<!\w){either(topic(Warned).fails)}(?!\w)", re.I)
 _ASIDE = lazy_re(
     r"\b(?:print\w*|console\.\w+|dbg|F?[Pp]rint(?:f|ln)|debug\w*)!?\(|\bdebug\b"
     r"|^\s*(?:import\b|from \S+ import\b|use \w|#include\b|package \w|require\b|[()]|\"[\w./-]+\"$)",

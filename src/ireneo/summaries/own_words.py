@@ -20,6 +20,9 @@ from ireneo.log.calls import was_refused
 from ireneo.log.message import Result
 from ireneo.patterns import lazy_re
 
+_SAYS = topic(OwnWords)
+
+
 LONG_PARAGRAPH = 20
 """A longer paragraph (in words) without I, we or you is pasted."""
 SHORT_TEXT = 60
@@ -123,8 +126,8 @@ _ANSWER = lazy_re(r'"[^"\n]{3,600}"="[^"]{1,2000}"')
 _OUT_OF_CHARACTER = lazy_re(
     lambda: (
         r"\(\((?P<double>[^()]{1,1000})\)\)"
-        rf"|[(\[{{]\s{{0,3}}{either(topic(OwnWords).asides)}(?!\w)[\s:–—-]{{0,4}}(?P<marked>[^()\[\]{{}}]{{1,1000}})[)\]}}]"
-        rf"|^[ *_]{{0,4}}{either(topic(OwnWords).asides)}[*_]{{0,2}}\s?[:–—-]\s?(?P<line>.{{1,1000}})"
+        rf"|[(\[{{]\s{{0,3}}{either(_SAYS.asides)}(?!\w)[\s:–—-]{{0,4}}(?P<marked>[^()\[\]{{}}]{{1,1000}})[)\]}}]"
+        rf"|^[ *_]{{0,4}}{either(_SAYS.asides)}[*_]{{0,2}}\s?[:–—-]\s?(?P<line>.{{1,1000}})"
     ),
     re.I | re.M,
 )
@@ -160,16 +163,9 @@ _QUOTATION = lazy_re(r"(?<![\w\"“])[\"“](?=\w)[^\"“”\n]{20,600}[\"”](?
 _NUMBER = lazy_re(r"[:,]\s{0,9}\d{1,3}\.$")
 _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
-_OWN = lazy_re(lambda: rf"\b{either((*topic(OwnWords).persons, *topic(OwnWords).begging))}\b", re.I)
-_ANNOUNCES = lazy_re(lambda: rf"\b{either(topic(OwnWords).announces)}\b", re.I)
-_ANNOUNCED_BELOW = lazy_re(lambda: rf"\b{either(topic(OwnWords).announced_below)}", re.I)
+_OWN = lazy_re(lambda: rf"\b{either((*_SAYS.persons, *_SAYS.begging))}\b", re.I)
 _AT_END = 24
 """Characters at the end of a line in which it says that something pasted follows."""
-_REVIEWS = lazy_re(lambda: rf"\b{either(topic(OwnWords).reviews)}", re.I)
-_REPORTS = lazy_re(lambda: rf"{either(topic(OwnWords).reports)}\b", re.I)
-_STEPS = lazy_re(lambda: rf"\b{either(topic(OwnWords).steps)}\b", re.I)
-_OPTIONS = lazy_re(lambda: rf"\b{either(topic(OwnWords).options)}\b", re.I)
-_OWN_TAGS = lazy_re(lambda: either(topic(OwnWords).own_tags), re.I)
 
 
 class _Line(Struct):
@@ -189,7 +185,7 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
         _drop_announced(lines)
     before: tuple[int, int] | None = None
     lead: _Line | None = None
-    reviewed = not all_own and _REVIEWS.search(text) is not None
+    reviewed = not all_own and _SAYS.reviews.search(text) is not None
     typed = all_own or len(text.split(None, SHORT_TEXT)) <= SHORT_TEXT
     for paragraph in _paragraphs(lines):
         own = [line for line in paragraph if line.kind == "own"]
@@ -278,7 +274,11 @@ def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
     end = 0
     for found in islice(_Paste.tag.finditer(text), MOST_TAGS):
         closing = f"</{found[1]}>"
-        if found.start() >= end and not _OWN_TAGS.search(found[1]) and (at := text.find(closing, found.start())) >= 0:
+        if (
+            found.start() >= end
+            and not _SAYS.own_tags.search(found[1])
+            and (at := text.find(closing, found.start())) >= 0
+        ):
             end = at + len(closing)
             hidden.append((found.start(), end))
     return sorted(hidden)
@@ -296,7 +296,7 @@ def _drop_announced(lines: list[_Line]) -> None:
             depth = len(heading[1] or "") or 7
             if section and depth <= section:
                 section = 0
-            if _REPORTS.match((heading[2] or heading[4] or "").strip()):
+            if _SAYS.reports.match((heading[2] or heading[4] or "").strip()):
                 section = depth
         opens = number == 0 or lines[number - 1].kind == "blank"
         document = document or (announced and heading is not None)
@@ -308,9 +308,9 @@ def _drop_announced(lines: list[_Line]) -> None:
         if announced or section:
             line.kind = "paste"
         elif line.kind == "own":
-            below = _ANNOUNCED_BELOW.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
+            below = _SAYS.announced_below.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
             document = document or below  # All of the rest is.
-            announced = below or bool(line.text.rstrip().endswith(":") and _ANNOUNCES.search(line.text))
+            announced = below or bool(line.text.rstrip().endswith(":") and _SAYS.announces.search(line.text))
             listed = announced and not below and _leads_on(lines, line)
 
 
@@ -333,8 +333,8 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
 def _asks_for_steps(lead: str) -> bool:
     """Whether the line before a list asks for its items, or which of them to take."""
     if lead.endswith("?"):
-        return bool(_OPTIONS.search(lead))
-    return lead.endswith(":") and bool(_STEPS.search(lead))
+        return bool(_SAYS.options.search(lead))
+    return lead.endswith(":") and bool(_SAYS.steps.search(lead))
 
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:

@@ -6,7 +6,7 @@ Pins are the constraints among what users and the system say in their own words,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import get_args
@@ -14,7 +14,7 @@ from typing import get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import either, topic
 from ireneo.language.topics import Constraints, Forms, OwnWords, Rulings
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
@@ -22,6 +22,12 @@ from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, choosing, is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
+
+_SAYS = topic(Constraints)
+_FORMS = topic(Forms)
+_OWN_WORDS = topic(OwnWords)
+_RULINGS = topic(Rulings)
+
 
 STANDING = 4.0
 """It says that it holds from now on, or everywhere."""
@@ -42,84 +48,22 @@ QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}�
 _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
 
-@from_data
-def _words() -> Constraints:
-    return topic(Constraints)
-
-
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"\b{either(rows())}\b", re.I)
-
-
-def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"{either(rows())}", re.I)
-
-
-_LEAD = lazy_re(lambda: rf"(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re.I)
-_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_words().turns)}\s+", re.I)
-_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I)
-_ASKS = _begins(lambda: _words().asks)
-_ASKS_NOT = _begins(lambda: _words().asks_not)
-_HEDGES = _begins(lambda: _words().hedges)
-_CONSENTS = lazy_re(lambda: either(_words().consents), re.I)
-_STRESSED = lazy_re(lambda: rf"\b{either(_words().stressed)}\b")
-SCOPE = _anywhere(lambda: _words().scope)
-_WIDE = _anywhere(lambda: _words().wide)
-_NEVER = _begins(lambda: _words().never)
-_FORBID = _begins(lambda: _words().forbid)
-_KEEP = _begins(lambda: _words().keep)
-_RESTS = _begins(lambda: _words().rests)
-_DENIES = _anywhere(lambda: topic(Rulings).negates)
-_USE = _begins(lambda: _words().use)
-_BOUND = _anywhere(lambda: _words().bound)
-_MUST = _anywhere(lambda: _words().must)
-_SHOULD = _anywhere(lambda: _words().should)
-_FIRM = _anywhere(lambda: _words().firm)
-_GUESS = _anywhere(lambda: _words().guess)
-_ONCE = _anywhere(lambda: _words().once)
-_NOTHING = _begins(lambda: _words().nothing)
-_PLANS = _begins(lambda: _words().plans)
-_CHANGES = _begins(lambda: _words().changes)
-_MENDS = lazy_re(lambda: either(_words().mends), re.I)
-_SCENES = _anywhere(lambda: _words().scenes)
-_SUBJECT = _anywhere(lambda: _words().subject)
-_TELLS = _anywhere(lambda: _words().tells)
-_ORDERS = _begins(lambda: _words().orders)
-_LIMITS = _anywhere(lambda: _words().limits)
-_PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
-_POINTS_BACK = _anywhere(lambda: _words().points_back)
+_LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_SAYS.turns)}\s+", re.I)
+_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_SAYS.conjunctions)}\s+", re.I)
+_DENIES = lazy_re(lambda: rf"\b{either(_RULINGS.negates)}\b", re.I)
 AROUND = "\"'”“’)]*_"
 """May follow the mark that ends a sentence."""
 _PARTS = lazy_re(
     lambda: (
-        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(topic(Forms).joins)})\s)?"
-        rf"|(?<!\s)\s+(?:(?P<joint>{either(topic(Forms).joins)})|{either(topic(Forms).splits)})\s+"
+        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(_FORMS.joins)})\s)?"
+        rf"|(?<!\s)\s+(?:(?P<joint>{either(_FORMS.joins)})|{either(_FORMS.splits)})\s+"
     ),
     re.I,
 )
-_TAG = lazy_re(lambda: either(topic(Rulings).tags), re.I)
-_REACHES = _begins(lambda: topic(Forms).reaches)
-_FOR_GOOD = _anywhere(lambda: topic(Forms).for_good)
 _FIRST = lazy_re(r"(?P<act>[^\W\d_][\w-]*)\s+(?=\S)")
-_FINITE = _begins(lambda: topic(Forms).finite)
-_FILLERS = _begins(lambda: topic(Forms).fillers)
-_DECIDES = _begins(lambda: topic(Forms).decides)
-_RECALLS = _begins(lambda: topic(Forms).recalls)
-_REMINDS = _begins(lambda: topic(Forms).reminds)
-_CORRECTS = _begins(lambda: topic(Forms).corrects)
-_RUNS_ITSELF = _begins(lambda: topic(Forms).runs_itself)
-_ITSELF = _begins(lambda: topic(Forms).itself)
-_SHARES = _begins(lambda: topic(Forms).shares)
-_NARROWS = _begins(lambda: topic(Forms).narrows)
-_STAGED = _anywhere(lambda: topic(Forms).staged)
-_OWNS = _anywhere(lambda: topic(Forms).owns)
-_PRACTICE = _begins(lambda: topic(Forms).practice)
-_KINDS = _begins(lambda: topic(Forms).kinds)
-_UPKEEP = _begins(lambda: topic(Forms).upkeep)
-_LIKES = _begins(lambda: topic(Forms).likes)
-_MATTERS = _anywhere(lambda: topic(Forms).matters)
-_KEEPS_TO = _begins(lambda: topic(Forms).keeps_to)
-_REPORTS = _anywhere(lambda: topic(Forms).tells)
+_STAGED = lazy_re(lambda: rf"\b{either(_FORMS.staged)}\b", re.I)
+_MATTERS = lazy_re(lambda: rf"\b{either(_FORMS.matters)}\b", re.I)
 
 
 class Judgement(Struct, frozen=True):
@@ -155,14 +99,14 @@ def _form(text: str) -> Judgement:
     """What is chosen or not needed, a correction, a practice, what matters, or none of them."""
     sentence = QUOTED.sub("X", text[:LONGEST])
     bare = _bare(sentence)
-    if len(sentence) < 6 or sentence.endswith(":") or _HEDGES.match(bare):
+    if len(sentence) < 6 or sentence.endswith(":") or _SAYS.hedges.match(bare):
         return NONE
-    sentence = _TAG.sub(".", sentence)
+    sentence = _RULINGS.tags.sub(".", sentence)
     if sentence.rstrip(AROUND).endswith("?"):
         parts = list(_clauses(sentence))
-        if any(_CORRECTS.match(clause) for clause, _, _ in parts):
+        if any(_FORMS.corrects.match(clause) for clause, _, _ in parts):
             return Judgement(STRONG, True)
-        chosen = any(_DECIDES.match(clause) or _DECIDES.match(_bare(clause)) for clause, _, _ in parts[:-1])
+        chosen = any(_FORMS.decides.match(clause) or _FORMS.decides.match(_bare(clause)) for clause, _, _ in parts[:-1])
         return Judgement(MEDIUM * (_is_kept(bare) or chosen))
     if _is_kept(bare):
         return Judgement(MEDIUM)
@@ -171,21 +115,21 @@ def _form(text: str) -> Judgement:
     for clause, rest, shared in _clauses(sentence):
         judged = _of_form(clause, rest, shared=shared, in_case=in_case)
         found = max(found, judged, key=lambda one: (one.lasts, one.strength))
-        in_case = in_case or clause.partition(" ")[0].lower() in _words().conditions
+        in_case = in_case or clause.partition(" ")[0].lower() in _SAYS.conditions
     if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
         return Judgement(STRONG, True)
-    if _UPKEEP.match(bare):
+    if _FORMS.upkeep.match(bare):
         return Judgement(STRONG, True)
-    if _KINDS.match(bare) and not _REPORTS.search(sentence):
+    if _FORMS.kinds.match(bare) and not _FORMS.tells.search(sentence):
         # Pasted rules of others and messages of programs have this form too.
         return Judgement(MEDIUM)
-    if found.strength == 0 and _OWNS.search(sentence) and not _REPORTS.search(sentence):
+    if found.strength == 0 and _FORMS.owns.search(sentence) and not _FORMS.tells.search(sentence):
         return Judgement(STRONG)
     return found
 
 
 def _is_kept(bare: str) -> bool:
-    return bool(_KEEPS_TO.match(bare) or _RECALLS.match(bare))
+    return bool(_FORMS.keeps_to.match(bare) or _FORMS.recalls.match(bare))
 
 
 def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
@@ -209,57 +153,59 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
     A clause that may have the subject of one before (`shared`) orders nothing.
     """
     bare, full = _bare(clause), _bare(rest)
-    if _CORRECTS.match(bare) or _CORRECTS.match(clause) or _RUNS_ITSELF.match(full):
+    if _FORMS.corrects.match(bare) or _FORMS.corrects.match(clause) or _FORMS.runs_itself.match(full):
         return Judgement(STRONG, True)
-    shared = shared and not _PERSON.match(bare)
-    if _ITSELF.match(full) or _REMINDS.match(rest) or _REMINDS.match(full):
+    shared = shared and not _OWN_WORDS.persons.match(bare)
+    if _FORMS.itself.match(full) or _FORMS.reminds.match(rest) or _FORMS.reminds.match(full):
         return Judgement(STRONG)
-    if _ASKS.match(bare):
+    if _SAYS.asks.match(bare):
         return NONE
     if _holds_from_now_on(full):
         return Judgement(STANDING, True)
-    if not in_case and (_LIKES.match(full) or _LIKES.match(rest) or _PRACTICE.match(bare)):
+    if not in_case and (_FORMS.likes.match(full) or _FORMS.likes.match(rest) or _FORMS.practice.match(bare)):
         return Judgement(MEDIUM, True)
-    if not shared and (_DECIDES.match(clause) or _DECIDES.match(bare) or _SHARES.match(clause)):
+    if not shared and (_FORMS.decides.match(clause) or _FORMS.decides.match(bare) or _FORMS.shares.match(clause)):
         return Judgement(MEDIUM)
-    if not shared and not in_case and _NARROWS.match(full) and is_order(bare):
+    if not shared and not in_case and _FORMS.narrows.match(full) and is_order(bare):
         return Judgement(MEDIUM)
     return NONE
 
 
 def _holds_from_now_on(words: str) -> bool:
     """Whether an order says that it holds for later work too."""
-    found = _REACHES.match(words)
-    order = _bare(words[found.end() :]) if found else words if _FOR_GOOD.search(words) else ""
-    return bool(order) and bool(is_order(order) or _FORBID.match(order) or _NEVER.match(order))
+    found = _FORMS.reaches.match(words)
+    order = _bare(words[found.end() :]) if found else words if _FORMS.for_good.search(words) else ""
+    return bool(order) and bool(is_order(order) or _SAYS.forbid.match(order) or _SAYS.never.match(order))
 
 
 def is_order(clause: str) -> bool:
     """Whether a clause begins with a verb, and not with a noun that is spelled like one."""
     found = _FIRST.match(clause)
-    return found is not None and found["act"].lower() in topic(Forms).acts and not _FINITE.match(clause, found.end())
+    return found is not None and found["act"].lower() in _FORMS.acts and not _FORMS.finite.match(clause, found.end())
 
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How binding a sentence is by the words that bind; 0 for not at all."""
     # "Don't push, ok?" asks nothing.
-    sentence = _CONSENTS.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
+    sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
-    if said.personal and _ASKS_NOT.match(_bare(sentence)):
+    if said.personal and _SAYS.asks_not.match(_bare(sentence)):
         # "Can we not commit the drafts?" is no question.
         return MEDIUM
-    if _HEDGES.match(_bare(sentence)):
+    if _SAYS.hedges.match(_bare(sentence)):
         return 0.0
     if sentence.rstrip(AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
-    if (_SCENES.search(sentence) or (said.personal and _MENDS.search(sentence))) and not SCOPE.search(sentence):
+    if (_SAYS.scenes.search(sentence) or (said.personal and _SAYS.mends.search(sentence))) and not _SAYS.scope.search(
+        sentence
+    ):
         return 0.0
     opening, comma, rest = sentence.rpartition(", ")
-    bare_ban = said.personal and comma and not _has_subject(opening) and _NOTHING.match(rest)
-    banned = bare_ban or (_NOTHING.match(_bare(sentence)) and not _PLANS.match(sentence))
+    bare_ban = said.personal and comma and not _has_subject(opening) and _SAYS.nothing.match(rest)
+    banned = bare_ban or (_SAYS.nothing.match(_bare(sentence)) and not _SAYS.plans.match(sentence))
     base = MEDIUM if banned else 0.0
     told = False
-    at_hand = said.personal and _CHANGES.match(_bare(sentence)) and not _WIDE.search(sentence)
+    at_hand = said.personal and _SAYS.changes.match(_bare(sentence)) and not _SAYS.wide.search(sentence)
     for thought in _TURN.split(sentence):
         found = _of_thought(thought, said, told=told)
         # "Sort the rows, and make sure that …" is done with once the rows are sorted.
@@ -269,12 +215,17 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         base = max(base, _of_system(sentence))
     if said.step and base < STRONG:
         base = 0.0
-    if base and _WIDE.search(sentence):
+    if base and _SAYS.wide.search(sentence):
         base = STANDING
     if (
         said.personal
-        and SCOPE.search(sentence)
-        and not (said.step or _TELLS.search(sentence) or _REPORTS.search(sentence) or _ASKS.match(_bare(sentence)))
+        and _SAYS.scope.search(sentence)
+        and not (
+            said.step
+            or _SAYS.tells.search(sentence)
+            or _FORMS.tells.search(sentence)
+            or _SAYS.asks.match(_bare(sentence))
+        )
     ):
         # What states its scope is a rule, even without a known verb.
         base = STANDING if base else MEDIUM
@@ -287,52 +238,52 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     Behind a subject (`told`), words that could order or forbid something say what the subject does.
     """
     bare = _bare(thought)
-    if _ASKS.match(bare):
+    if _SAYS.asks.match(bare):
         return 0.0
-    free = not told or _PERSON.match(thought)
+    free = not told or _OWN_WORDS.persons.match(thought)
     first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
     base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
     # "I don't eat meat any more, only fish" tells of a habit: what is left of it is no rule either.
-    habit = base == 0 and _PERSON.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
+    habit = base == 0 and _OWN_WORDS.persons.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
         if habit and _is_rest(clause):
             continue
-        if number and (said.personal or _NEVER.match(_bare(clause))):
-            base = max(base, 0.0 if told and not _PERSON.match(clause) else _of_clause(_bare(clause)))
+        if number and (said.personal or _SAYS.never.match(_bare(clause))):
+            base = max(base, 0.0 if told and not _OWN_WORDS.persons.match(clause) else _of_clause(_bare(clause)))
         told = told or _has_subject(clause)
     if not said.personal:
         return base
-    if _BOUND.search(thought) or (_STRESSED.search(thought) and not thought.isupper()):
+    if _SAYS.bound.search(thought) or (_SAYS.stressed.search(thought) and not thought.isupper()):
         return max(base, STRONG)
-    if _ONCE.search(thought) or _GUESS.search(thought):
+    if _SAYS.once.search(thought) or _SAYS.guess.search(thought):
         return base
-    if _MUST.search(thought):
+    if _SAYS.must.search(thought):
         return max(base, MEDIUM)
     ruled = _without_condition(thought)
-    ought = _SHOULD.search(ruled) and _FIRM.search(ruled) and not _TELLS.search(ruled)
+    ought = _SAYS.should.search(ruled) and _SAYS.firm.search(ruled) and not _SAYS.tells.search(ruled)
     return max(base, MILD) if ought else base
 
 
 def _is_rest(clause: str) -> bool:
     """Whether a clause only says what is left of what was denied before, and orders nothing."""
-    found = _RESTS.match(clause)
+    found = _SAYS.rests.match(clause)
     return found is not None and not is_order(clause[found.end() :].strip())
 
 
 def _without_condition(thought: str) -> str:
     """A thought without the condition that it begins with: what is firm there rules nothing."""
     opening, comma, rest = thought.partition(",")
-    return rest if comma and _bare(opening).partition(" ")[0].lower() in _words().conditions else thought
+    return rest if comma and _bare(opening).partition(" ")[0].lower() in _SAYS.conditions else thought
 
 
 def _has_subject(words: str) -> bool:
     """Whether words have a subject outside of a condition."""
     first = _bare(words).partition(" ")[0].lower()
-    return first not in _words().conditions and bool(_SUBJECT.search(words))
+    return first not in _SAYS.conditions and bool(_SAYS.subject.search(words))
 
 
 def _plain(clause: str) -> str:
-    found = _FILLERS.match(clause.strip())
+    found = _FORMS.fillers.match(clause.strip())
     return clause.strip()[found.end() :] if found else clause.strip()
 
 
@@ -342,24 +293,26 @@ def _bare(clause: str) -> str:
 
 
 def _of_clause(clause: str) -> float:
-    if _NEVER.match(clause):
+    if _SAYS.never.match(clause):
         return STRONG
-    if _ONCE.search(clause):
+    if _SAYS.once.search(clause):
         return 0.0
-    if _FORBID.match(clause) or _KEEP.match(clause):
+    if _SAYS.forbid.match(clause) or _SAYS.keep.match(clause):
         return MEDIUM
-    return MILD if _USE.match(clause) and (_FIRM.search(clause) or len(clause.split()) <= SHORT_WORDS) else 0.0
+    return (
+        MILD if _SAYS.use.match(clause) and (_SAYS.firm.search(clause) or len(clause.split()) <= SHORT_WORDS) else 0.0
+    )
 
 
 def _of_system(sentence: str) -> float:
     """What a system prompt says for good: how the assistant works, and what is allowed."""
-    if _BOUND.search(sentence):
+    if _SAYS.bound.search(sentence):
         return STRONG
-    if _LIMITS.search(sentence):
+    if _SAYS.limits.search(sentence):
         return MEDIUM
     clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
     # "You are …" describes the assistant.
-    orders = (_ORDERS.match(_bare(clause)) and not _PERSON.match(clause) for clause in clauses)
+    orders = (_SAYS.orders.match(_bare(clause)) and not _OWN_WORDS.persons.match(clause) for clause in clauses)
     return MILD if any(orders) else 0.0
 
 
@@ -376,7 +329,7 @@ def points_back(said: OwnSentence) -> bool:
     """Whether a sentence refers to what was named before it."""
     words = said.text.split()
     opening = words[: OPENING if said.near else OPENING // 2]
-    return len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening))) is not None
+    return len(words) <= FRAGMENT or _SAYS.points_back.search(_bare(" ".join(opening))) is not None
 
 
 def _binding_clause(sentence: str) -> str:
@@ -387,7 +340,12 @@ def _binding_clause(sentence: str) -> str:
             return _cut(sentence[place:])
         if found is not None:
             place = found.end()
-    bound = _BOUND.search(sentence) or SCOPE.search(sentence) or _MUST.search(sentence) or _SHOULD.search(sentence)
+    bound = (
+        _SAYS.bound.search(sentence)
+        or _SAYS.scope.search(sentence)
+        or _SAYS.must.search(sentence)
+        or _SAYS.should.search(sentence)
+    )
     start = max(bound.start() - MAX_CHARACTERS // 2, 0) if bound else 0
     return _cut(sentence[sentence.rfind(" ", 0, start) + 1 :])
 
@@ -404,15 +362,6 @@ MAX_PINS = 160
 
 _THREADS = tuple(f"{kind}{sign}" for kind in get_args(ThreadKind) for sign in (" · ", ": "))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
-
-_CHOICES = lazy_re(lambda: rf"{either(_words().choices)}", re.I)
-_LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
-_REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
-_FREES = lazy_re(lambda: rf"\b{either(_words().frees)}", re.I)
-_STOPS_IT = lazy_re(lambda: rf"\b{either(_words().stops_it)}", re.I)
-_GOES_ON = lazy_re(lambda: rf"{either(_words().goes_on)}", re.I)
-_TURNS_TO = lazy_re(lambda: rf"{either(_words().turns_to)}", re.I)
-_NEGATES = lazy_re(lambda: rf"\b{either(topic(Rulings).negates)}\b", re.I)
 
 
 def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
@@ -462,7 +411,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     own = list(own_words(without_recalled(text), all_own=system))
     strengths = [judge(said, system=system).strength for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
-        if strength and (system or not (_only_chooses(said.text) or _FREES.search(said.text))):
+        if strength and (system or not (_only_chooses(said.text) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             out.setdefault(_with_rest(said, behind), strength)
     # A sentence contained in the context of the next one is dropped.
@@ -477,8 +426,8 @@ def _only_chooses(text: str) -> bool:
     if chosen is None:
         return False
     rest = text[chosen.end() :].strip(" ,;.!?+&–-")
-    bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in topic(OwnWords).chosen else rest
-    return not (_NEGATES.search(rest) or is_order(rest) or is_order(bare))
+    bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in _OWN_WORDS.chosen else rest
+    return not (_DENIES.search(rest) or is_order(rest) or is_order(bare))
 
 
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
@@ -492,8 +441,8 @@ def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
     if behind.text.endswith("?") or len(text) + len(behind.text) > MAX_CHARACTERS:
         return text
     words = [word.lower() for word in _WORD.findall(behind.text)]
-    excepts = not _words().continues.isdisjoint(words[:1]) and not _words().conditions.isdisjoint(words)
-    goes_on = _GOES_ON.match(behind.text) or (_NEGATES.search(said.text) and _TURNS_TO.match(behind.text))
+    excepts = not _SAYS.continues.isdisjoint(words[:1]) and not _SAYS.conditions.isdisjoint(words)
+    goes_on = _SAYS.goes_on.match(behind.text) or (_DENIES.search(said.text) and _SAYS.turns_to.match(behind.text))
     return f"{text} {behind.text}" if excepts or goes_on else text
 
 
@@ -504,7 +453,7 @@ def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
         said.text
         for said in own_words(without_recalled(text))
         if len(said.text) <= MAX_CHARACTERS
-        and (_LIFT.search(said.text) or (replaces and _REPLACES.search(said.text)))
+        and (_SAYS.lift.search(said.text) or (replaces and _SAYS.replaces.search(said.text)))
         and not said.text.rstrip(AROUND).endswith("?")
     )
 
@@ -512,7 +461,7 @@ def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
 def _settled(answer: str) -> tuple[tuple[str, float], ...]:
     """An answer with its question, where it settles how something is to be and not what is done next."""
     question, _, words = answer.partition('"="')
-    if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _CHOICES.match(question.lstrip('"')):
+    if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _SAYS.choices.match(question.lstrip('"')):
         return ()
     return ((" ".join(answer.split()), STRONG),)
 
@@ -605,7 +554,7 @@ class _Lifting:
             for lift in self._telling:
                 said = _speaks_of(lift.text, language)
                 for word in said:
-                    points = _STOPS_IT.search(lift.text) is not None
+                    points = _SAYS.stops_it.search(lift.text) is not None
                     speak.setdefault(word, []).append((lift.position, said, points))
         return self._speak[language]
 
@@ -626,8 +575,8 @@ _language_of = lru_cache(maxsize=4_096)(language_of_sentence)
 
 @lru_cache(maxsize=4_096)
 def _speaks_of(text: str, language: str) -> frozenset[str]:
-    said = {word.lower().rstrip(".") for word in _WORD.findall(SCOPE.sub(" ", text))}
-    empty = common_words() | _words().empty
+    said = {word.lower().rstrip(".") for word in _WORD.findall(_SAYS.scope.sub(" ", text))}
+    empty = common_words() | _SAYS.empty
     return frozenset(light_stem(word, language) for word in said if word not in empty and len(word) > 1)
 
 

@@ -15,6 +15,9 @@ from ireneo.language.words import breaks
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
+_TURNS = topic(Turns)
+
+
 NEXT = 2
 """Messages in which the continuation of what somebody said is looked for."""
 NEAR = 4
@@ -254,8 +257,6 @@ RECAP_LEAD = 60
 SPOKEN_TO = 0.04
 """Most share of the word "you" in a recap; in play it is far more frequent."""
 
-_OPENS = lazy_re(lambda: rf"\b{either(topic(Turns).recaps)}", re.IGNORECASE)
-_ENDS = lazy_re(lambda: rf"\b{either(topic(Turns).recap_ends)}\b", re.IGNORECASE)
 _PLAIN_WORD = lazy_re(r"\w+")
 _SPEECH = lazy_re(r"(?:\([^()]*\)\s*)?[\"“„«»「『]")
 _BROKEN = ("--", "—", "–", "-", "…", "...")
@@ -282,7 +283,7 @@ def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
         out[name] = span
         going = (author, place)
         broken = text.rstrip("\"'”’) ").endswith(_BROKEN)
-        ended = bool(_ENDS.search(text, *span))
+        ended = bool(_TURNS.recap_ends.search(text, *span))
     return out
 
 
@@ -290,10 +291,14 @@ def _recap_span(text: str) -> Span | None:
     """Return the span of a recap in a text that opens or ends one."""
     if len(text) < MIN_RECAP:
         return None
-    ends = [found.span() for found in _ENDS.finditer(text)]
+    ends = [found.span() for found in _TURNS.recap_ends.finditer(text)]
     start, end = 0, len(text)
     opened = next(
-        (found for found in _OPENS.finditer(text) if not any(a < found.end() and found.start() < b for a, b in ends)),
+        (
+            found
+            for found in _TURNS.recaps.finditer(text)
+            if not any(a < found.end() and found.start() < b for a, b in ends)
+        ),
         None,
     )
     if not opened and not ends:
@@ -310,7 +315,7 @@ def _recap_span(text: str) -> Span | None:
 
 def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
     """Return the span of a text that continues a recent recap, which was `broken` off or seemed `ended`."""
-    ends = [found.end() for found in _ENDS.finditer(text)]
+    ends = [found.end() for found in _TURNS.recap_ends.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):
         return 0, end

@@ -16,7 +16,10 @@ from ireneo.language.word_lines import features, word_lines
 from ireneo.language.words import letters
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import Sentence, VoicedTexts
-from ireneo.summaries.tell_story import FEW, NAMED_AS, NARRATED_FORM, SALIENCE, SHOW_TALK, TABLE_TALK
+from ireneo.summaries.tell_story import FEW, NAMED_AS, NARRATED_FORM, SALIENCE
+
+_TURNS = topic(Turns)
+
 
 BROKEN = 0.015
 """Least share of texts that break off or note a sound, by which they were spoken."""
@@ -57,7 +60,7 @@ def lasting(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> f
             return -math.inf
         value += SAID_BY_OTHERS
     around = heard.texts[max(0, place - NEAR) : place + NEAR + 1]
-    talk = sum(bool(TABLE_TALK.search(low) or SHOW_TALK.search(low)) for low in map(str.lower, around))
+    talk = sum(bool(_TURNS.table.search(low) or _TURNS.show.search(low)) for low in map(str.lower, around))
     value += OF_THE_GAME * min(talk, MOST_TALK)
     return value + (POINTS if _points(text) else 0.0)
 
@@ -67,4 +70,4 @@ def _points(text: str) -> bool:
     words = [word.lower() for word in letters(text)]
     known = topic(Threads)
     first = next((word for word in words if word not in known.conjunctions), "")
-    return first in known.nobody or first in topic(Turns).points_back
+    return first in known.nobody or first in _TURNS.points_back

@@ -12,16 +12,18 @@ from itertools import accumulate, takewhile
 
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Prose
 from ireneo.log.calls import known_failed, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import CHECK, SHORT, covers, runs_also, thrown_away
 from ireneo.summaries.outputs import errors, shown_output, totals
-from ireneo.summaries.statements import SAYS_THAT_ALL_PASSES
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, short_path, tasks_of
 from ireneo.summaries.summary import Line
+
+_PROSE = topic(Prose)
+
 
 WORTH = 6.0
 """Weight of a line of the state, which is asked for first."""
@@ -132,16 +134,17 @@ def _said_to_pass(done: Sequence[Step], messages: Sequence[Message]) -> Iterator
         if message.role != "assistant" or message.draft.origin != "spoken" or message.draft.calls:
             continue
         said = next(
-            (each for each in sentences(message.text) if SAYS_THAT_ALL_PASSES.search(each) and not _BUT.search(each)),
+            (
+                each
+                for each in sentences(message.text)
+                if _PROSE.passes.search(each) and not _PROSE.passes_not.search(each)
+            ),
             "",
         )
         ran = [step for step in done if step.position < message.position and step.action.shell]
         if said and not (ran and ran[-1].failed):
             yield Line(text=said, subject=PASSES, weight=LESS, position=message.position, sources=(message.id,))
             return
-
-
-_BUT = lazy_re(lambda: rf"\b{either(topic(Prose).passes_not)}(?!\w)", re.IGNORECASE)
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:

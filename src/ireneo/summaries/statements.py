@@ -22,6 +22,9 @@ from ireneo.language.words import sentences
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import clip
 
+_SAYS = topic(Prose)
+
+
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
 LONGEST_DOC = 180
@@ -171,7 +174,7 @@ class _Outline:
             lead = self.lead.rstrip(" :.")
             # "Here's how it works" would stand before each of the items, and "This helps because" before what it means.
             short = len(lead.split()) <= BARE_LEAD
-            empty = _EMPTY.match(lead) or (_NAMELESS.match(lead) and not _UNSURE.match(lead))
+            empty = _SAYS.empty.match(lead) or (_NAMELESS.match(lead) and not _UNSURE.match(lead))
             bare = not lead or (short and empty)
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
@@ -196,7 +199,7 @@ class _Outline:
     def _leads_on(self) -> bool:
         """Whether each long item of a list is told behind the line that leads to the list."""
         lead = self.lead.rstrip(" :.")
-        return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_EMPTY.match(lead) or _NAMELESS.match(lead))
+        return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_SAYS.empty.match(lead) or _NAMELESS.match(lead))
 
     def _of_its_topic(self, said: str) -> str:
         """What has a mere label, such as "Pros: it is short", behind the heading that says of what."""
@@ -367,9 +370,9 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
         said = " ".join(piece.split())
         if not held:
             said = _BROKEN_OFF.sub("", said)
-        if _EMPTY.match(said):
+        if _SAYS.empty.match(said):
             continue
-        refers = bool(_REFERS.match(said) or _BROKEN_OFF.match(said)) and len(held) + len(said) < LONGEST
+        refers = bool(_SAYS.refers.match(said) or _BROKEN_OFF.match(said)) and len(held) + len(said) < LONGEST
         if held and not refers and (len(held.split()) >= FEWEST_WORDS or is_intent(said)):
             yield clip(held, LONGEST)
             held = ""
@@ -396,7 +399,7 @@ class _Cues(Struct, frozen=True):
 
 @from_data
 def _cues() -> _Cues:
-    known = topic(Prose)
+    known = _SAYS
     words: dict[str, tuple[CueKind, ...]] = {}
     phrases: dict[str, tuple[tuple[str, CueKind], ...]] = {}
     for kind in get_args(CueKind):
@@ -422,29 +425,20 @@ def _cues_of(said: str) -> Counter[CueKind]:
 
 
 _CUE_WORD = lazy_re(r"[^\W\d_][\w']*")
-_INTENT = lazy_re(
-    lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
-)
-_REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
-_EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
+_INTENT = lazy_re(lambda: rf"^(?:THOUGHT:|{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.intent)}\b", re.IGNORECASE)
 
 
-_NAMELESS = lazy_re(
-    lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).nameless)}\b", re.IGNORECASE
-)
-_PLACES = lazy_re(lambda: rf"\b{either(topic(Prose).places)} \d+(?: ?[-–,/&] ?\d+)*", re.IGNORECASE)
+_NAMELESS = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.nameless)}\b", re.IGNORECASE)
+_PLACES = lazy_re(lambda: rf"\b{either(_SAYS.places)} \d+(?: ?[-–,/&] ?\d+)*", re.IGNORECASE)
 """Line numbers are no values: they move with the next change."""
-_PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(topic(Prose).praise)}(?!\w)", re.IGNORECASE)
-_LABEL = lazy_re(lambda: rf"^{either(topic(Prose).labels)}s?(?:$|:)", re.IGNORECASE)
+_PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(_SAYS.praise)}(?!\w)", re.IGNORECASE)
+_LABEL = lazy_re(lambda: rf"^{either(_SAYS.labels)}s?(?:$|:)", re.IGNORECASE)
 _GOOD_MARK, _BAD_MARK = (
     lazy_re(r"[✅✓✔👍☑]"),
     lazy_re(r"^[ \t]*+(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*+)?[⚠❌❗❓🔴🟡🟠]", re.MULTILINE),
 )
-SAYS_THAT_ALL_PASSES = lazy_re(lambda: rf"\b{either(topic(Prose).passes)}(?!\w)", re.IGNORECASE)
-_FOR_USER = lazy_re(lambda: rf"^{either(topic(Prose).for_user)}(?!\w)", re.IGNORECASE)
-_UNSURE = lazy_re(lambda: rf"^(?:{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).unsure)}\b", re.IGNORECASE)
-_NUMBERED = lazy_re(lambda: rf"\b{either(topic(Prose).numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
-_AGREEMENT = lazy_re(lambda: rf"^{either(topic(Prose).agreement)}[?？]$", re.IGNORECASE)
+_UNSURE = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.unsure)}\b", re.IGNORECASE)
+_NUMBERED = lazy_re(lambda: rf"\b{either(_SAYS.numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
 
 
 def is_intent(said: str) -> bool:
@@ -473,7 +467,7 @@ def _lacks_subject(said: str) -> bool:
 
 def _only_passes(said: str) -> bool:
     """Whether a short sentence only says that the checks pass, which is told by where the work stands."""
-    return len(said.split()) <= ENOUGH_WORDS and bool(SAYS_THAT_ALL_PASSES.search(said)) and not _VALUE.search(said)
+    return len(said.split()) <= ENOUGH_WORDS and bool(_SAYS.passes.search(said)) and not _VALUE.search(said)
 
 
 def _only_praises(said: str, *, marked: bool) -> bool:
@@ -485,7 +479,7 @@ def _only_praises(said: str, *, marked: bool) -> bool:
 
 def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
-    if said.endswith(":") or _EMPTY.match(said) or _AGREEMENT.match(said) or _lacks_subject(said):
+    if said.endswith(":") or _SAYS.empty.match(said) or _SAYS.agreement.match(said) or _lacks_subject(said):
         return 0.0
     cues, intent = _cues_of(said), is_intent(said)
     # "Let me find the issue" gives no reason.
@@ -499,7 +493,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.4 if reason else 0.2
     if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
-    if _PRAISE.match(said) or _FOR_USER.match(said) or _only_passes(said):
+    if _PRAISE.match(said) or _SAYS.for_user.match(said) or _only_passes(said):
         worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)

@@ -13,17 +13,19 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import from_data, topic
 from ireneo.language.story_topics import Turns
 from ireneo.language.topics import Names
 from ireneo.language.words import WORD, writes_nouns_large
 from ireneo.patterns import lazy_re
 
+_SAYS = topic(Names)
+
+
 GERMAN_EVERY = 20
 """Most words per determiner in a German text."""
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
 _POSSESSIVE = lazy_re(r"['’]s?$")
-_DOES = lazy_re(lambda: rf"{either(topic(Names).does)}$")
 
 
 class _NameWord(Struct, frozen=True, array_like=True):
@@ -54,7 +56,7 @@ def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
 
 def key_words(name: str) -> tuple[str, ...]:
     """Return the words that identify a name, in lower case and without particles."""
-    words = [word for word in name.casefold().replace("’", "'").split() if word not in topic(Names).particles]
+    words = [word for word in name.casefold().replace("’", "'").split() if word not in _SAYS.particles]
     return tuple(_bare(word.rstrip(".")) for word in words)
 
 
@@ -75,9 +77,7 @@ def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
     """Whether nouns are capitalised; a French "des" alone doesn't prove it."""
     if not writes_nouns_large(text):
         return False
-    determined = [
-        word.text.lower() for words in sentences for word in words if word.text.lower() in topic(Names).determiners
-    ]
+    determined = [word.text.lower() for words in sentences for word in words if word.text.lower() in _SAYS.determiners]
     return len(determined) * GERMAN_EVERY > sum(map(len, sentences)) and len(set(determined)) > 1
 
 
@@ -92,20 +92,18 @@ def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> fr
         for place, word in enumerate(words):
             if not word.text[0].isupper():
                 small[word.text] += 1
-            elif shouted or word.text.lower() in topic(Names).none or len(word.text) < 2:
+            elif shouted or word.text.lower() in _SAYS.none or len(word.text) < 2:
                 continue
             elif not word.opens:
                 large[word.text] += 1
-                determined[word.text] += place > 0 and words[place - 1].text.lower() in topic(Names).determiners
-            elif large_nouns or (place + 1 < len(words) and _DOES.match(words[place + 1].text)):
+                determined[word.text] += place > 0 and words[place - 1].text.lower() in _SAYS.determiners
+            elif large_nouns or (place + 1 < len(words) and _SAYS.does.match(words[place + 1].text)):
                 opening[word.text] += 1
     if large_nouns:
         return frozenset(
             word
             for word, times in large.items()
-            if not determined[word]
-            and times + opening[word] > 1
-            and not word.lower().endswith(topic(Names).noun_endings)
+            if not determined[word] and times + opening[word] > 1 and not word.lower().endswith(_SAYS.noun_endings)
         )
     named = {word for word, times in large.items() if times > small[word.lower()] * 2}
     return frozenset(named | {word for word in opening if not small[word.lower()]})
@@ -122,8 +120,8 @@ def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> I
                 last = end
             elif (
                 words[end].text[0].isupper()
-                and words[end].text not in topic(Names).abbreviated
-                and (words[end].opens or words[end].text.lower() in topic(Names).none)
+                and words[end].text not in _SAYS.abbreviated
+                and (words[end].opens or words[end].text.lower() in _SAYS.none)
             ):
                 break
             end += 1
@@ -140,16 +138,16 @@ def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) ->
     if place == first:
         return word.text[0].isupper()
     between = sentence[words[place - 1].end : word.start]
-    if between != " " and not (between == ". " and words[place - 1].text in topic(Names).abbreviated):
+    if between != " " and not (between == ". " and words[place - 1].text in _SAYS.abbreviated):
         return False
     if word.text[0].isupper():
         return True
     # At most "of the" between two capitals.
     following = words[place + 1 : place + 3]
     return (
-        word.text in topic(Names).particles
+        word.text in _SAYS.particles
         and any(each.text[0].isupper() for each in following)
-        and all(each.text[0].isupper() or each.text in topic(Names).particles for each in following[:1])
+        and all(each.text[0].isupper() or each.text in _SAYS.particles for each in following[:1])
     )
 
 

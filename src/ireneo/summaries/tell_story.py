@@ -31,6 +31,9 @@ from ireneo.summaries.speech import (
 from ireneo.summaries.story_names import key_words, names_in, shortest_forms
 from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
+_SAYS = topic(Turns)
+
+
 TELLING = 6.0
 """Weight of what happens in a sentence, compared with the names in it."""
 AGAIN = 0.2
@@ -118,24 +121,15 @@ def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
     return sentence[: cut if cut > 0 else limit - 1].rstrip(" ,;:–—") + "…"
 
 
-# Matched against lower-cased text: five times as fast as a case-insensitive pattern.
-_TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
-_TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
+_TURN_SIGNS = lazy_re(lambda: f"[{''.join(_SAYS.signs)}]")
 SHORTEST = 5
 """A sentence with fewer words says too little by itself."""
 SHORTEST_STUMP = 9
 """A question or broken-off sentence with fewer words says too little by itself."""
 SHORTEST_DENSE = 6
 """In scripts without spaces, a sentence with fewer signs says too little by itself."""
-_GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
-TABLE_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
-"""Talk about the game; for lower-cased text."""
-SHOW_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).show)}\b")
-"""Talk about the show; for lower-cased text."""
-_LAUGHTER = lazy_re(lambda: either(topic(Turns).laughter), re.IGNORECASE)
-_POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
+_GREETING = lazy_re(lambda: rf"{either(_SAYS.greetings)}\b[,.!?]*\s*", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
-_FIRST_PERSON = lazy_re(lambda: rf"\b{either(topic(Turns).first_person)}\b")
 
 
 def without_greeting(sentence: str) -> str:
@@ -150,7 +144,7 @@ def without_greeting(sentence: str) -> str:
 def is_chatter(sentence: str) -> bool:
     """Whether a sentence is only a greeting, an assent, laughter or a fragment."""
     rest = without_greeting(sentence)
-    if _LAUGHTER.search(sentence):
+    if _SAYS.laughter.search(sentence):
         return True
     # A Chinese or Japanese character is worth about three letters.
     dense = 0 if rest.isascii() else sum(char > "\u3000" for char in rest)
@@ -171,7 +165,7 @@ def is_heading(sentence: str) -> bool:
 
 def turns_in(sentence: str) -> frozenset[str]:
     """Return the words of a sentence that signal a turn of the story."""
-    return frozenset(_TURN.findall(sentence.lower())) | frozenset(_TURN_SIGNS.findall(sentence))
+    return frozenset(_SAYS.turns.findall(sentence.lower())) | frozenset(_TURN_SIGNS.findall(sentence))
 
 
 def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
@@ -182,11 +176,11 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
     # An exact sum, since the order of a set differs from one process to the next.
     told = math.fsum((turns if turns is not None else dict.fromkeys(turns_in(sentence), 1.0)).values())
     score = 0.6 + 0.8 * min(told, 3)
-    if _POINTS_BACK.match(sentence):
+    if _SAYS.points_back.match(sentence):
         score *= 0.6
     if sentence[:1].islower():
         score *= 0.6
-    if _FIRST_PERSON.search(sentence):
+    if _SAYS.first_person.search(sentence):
         score *= 0.85
     return score * _certainty(sentence)
 
@@ -196,7 +190,7 @@ def _certainty(sentence: str) -> float:
     score = 0.4 if sentence.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
     if _CUT_OFF.search(sentence):
         score *= 0.5
-    return score * 0.35 ** min(len(TABLE_TALK.findall(sentence.lower())), 3)
+    return score * 0.35 ** min(len(_SAYS.table.findall(sentence.lower())), 3)
 
 
 USUAL = 3
@@ -376,7 +370,7 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
     narrated = any(each.narrated for each in stretch)
     players = _players(stretch)
     # Who pays for the show, and where it is seen, is told in one text with words of the show.
-    shows = {each.stretch for each in stretch if SHOW_TALK.search(each.text.lower())}
+    shows = {each.stretch for each in stretch if _SAYS.show.search(each.text.lower())}
     for each in stretch:
         named = [
             (name, 1.0)
@@ -401,7 +395,7 @@ def _players(stretch: Sequence[_ToldSentence]) -> frozenset[str]:
         own = {word for author, _ in spoken(each.message) for word in key_words(author)}
         said.update(own)
         named.update({word for name in each.names for word in key_words(name)} - own)
-    of_the_game = sum(TABLE_TALK.search(each.text.lower()) is not None for each in stretch)
+    of_the_game = sum(_SAYS.table.search(each.text.lower()) is not None for each in stretch)
     if not any(each.narrated for each in stretch) and of_the_game < AT_A_TABLE * len(stretch):
         return frozenset()
     return frozenset(word for word, times in said.items() if named[word] * NAMED_AS < times)
@@ -511,7 +505,7 @@ def _in_passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
     out: list[list[_ToldSentence]] = []
     size = 0
     for each in run:
-        points = each.text[:1].islower() or _POINTS_BACK.match(each.text)
+        points = each.text[:1].islower() or _SAYS.points_back.match(each.text)
         if out and (size < enough or points) and size + len(each.text) <= most:
             out[-1].append(each)
         else:
