@@ -1,1 +1,1 @@
-"""What others call it: the message lists of chat providers and the logs of agents, decoded into drafts and back."""
+"""Foreign formats: the message lists of chat providers and the logs of agents, decoded into drafts and back."""

@@ -1,1 +1,1 @@
-"""The words of languages, as data: a file a language, and what reads a text by it."""
+"""The words of languages, as data: one file for each language, and functions that analyse texts with them."""

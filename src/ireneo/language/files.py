@@ -33,8 +33,8 @@ MADE: list[Callable[[], object]] = []
 CAPITAL = r"(?-i:[^\W\d_a-zß-ÿ](?<=[A-ŒŔ-ɏ]))"
 """A pattern for the letter with which a name begins, in whatever Latin alphabet: Anna, Élodie, Łukasz, Şule.
 
-Beyond Latin-1 small letters are taken for capitals: to list all capitals would make each pattern slower to compile, and
-hardly a word of the languages here begins with one, but for œ.
+Beyond Latin-1 lower-case letters count as capitals: a list of all capitals would make each pattern slower to compile,
+and except for œ hardly a word of these languages begins with such a letter.
 """
 
 _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)

@@ -21,14 +21,14 @@ _DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 
 
 class Moment(Struct, frozen=True, kw_only=True):
-    """A time in a text."""
+    """A time mentioned in a text."""
 
     start: int
     end: int
     at: datetime
     """When it begins."""
     written: str
-    """Written out, independent of when the text was written."""
+    """The time as a date, which doesn't depend on when the text was written."""
     since: bool = False
     """Whether a word such as "since" is before the moment."""
 
@@ -107,7 +107,7 @@ def _moment(match: re.Match[str], at: datetime, grain: Grain, bare: Grain, code:
 def _read(
     match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
-    """Return when it is, how exact that is, and with which grain the date is written."""
+    """Return the time, how exact it is, and with which grain its date is written."""
     try:
         return _when(match, kind, now, code, ahead=ahead)
     except (ValueError, OverflowError):

@@ -15,7 +15,7 @@ from ireneo.patterns import lazy_re
 _WORD = lazy_re(r"[^\W\d_]+|\S")
 _LETTERS = lazy_re(r"[^\W\d_]+")
 _MOST_READ = 6
-"""Most numbers that are read as one figure."""
+"""How many numbers in words are read as one figure at most."""
 
 
 def spelled(text: str) -> list[tuple[str, int]]:

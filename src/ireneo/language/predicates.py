@@ -346,7 +346,7 @@ def _guess(word: str) -> str:
 
 
 def _elided(clause: str, words: list[Token]) -> Predicate | None:
-    """Parse a clause whose subject, the speaker, is left out: "moved to Porto last week"."""
+    """Parse a clause that leaves out its subject, the speaker: "moved to Porto last week"."""
     forms = verb_forms()
     at = 0
     while at < len(words) and (_is_adverb(words[at].low) or words[at].word == ","):

@@ -23,7 +23,7 @@ CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 _FIRST_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _LEAD_CHARACTERS = 100
-"""Characters before a time that are read; bounded since a text may have thousands of times."""
+"""How many characters before a time are read; limited, since a text may contain thousands of times."""
 
 _ISO = lazy_re(ISO)
 _ISO_PARTS = lazy_re(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")

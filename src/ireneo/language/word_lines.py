@@ -1,9 +1,9 @@
-"""Lines over the words of an English sentence: what each word, pair of words and form adds to a value.
+"""Linear models over the words of an English sentence: the weights of words, pairs of words and forms.
 
-A line answers one question of a sentence, such as how much it matters later in a story. Its weights are fitted to
-marked sentences and kept as data: a file next to this module has a heading for each line,
-and rows of a weight in hundredths and all that has this weight: a word as it is written, `~` before a stem, two
-neighbours joined by `_`, and forms, which begin with `@`. No name has a weight: all of them are one form.
+A line answers one question about a sentence, such as how much it matters later in a story. Its weights were fitted to
+labelled sentences and are stored as data in a file next to this module, with a heading for each line. Each row is a
+weight in hundredths, followed by everything with this weight: a word as it is written, `~` before a stem, two
+neighbours joined by `_`, and forms, which begin with `@`. No name has a weight: all names are one form.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ _OPENS, _CLOSES = "^", "$"
 _QUOTES = frozenset('"“”')
 _BREAKS = ("-", "—", "–", "…", "...")
 _LENGTHS = 4, 6, 8, 10, 13, 16, 20, 25, 32, 45
-"""Words from which on a sentence has the next length."""
+"""Numbers of words at which the length of a sentence changes to the next class."""
 _FEW = 8
-"""Words and pairs up to which a sentence counts as short."""
+"""Up to this many words and pairs a sentence counts as short."""
 _NAMED = 3
-"""Names from which on it is no matter how many there are."""
+"""From this many names on, their number makes no difference."""
 CONSTANT = "@all"
-"""What every sentence has."""
+"""The feature of every sentence."""
 
 
 class Features(Struct, frozen=True):
-    """What of a sentence may have a weight."""
+    """The features of a sentence, which may have weights."""
 
     words: Sequence[str]
-    """Words, stems and pairs. Their weights are shared out over them: a long sentence has more of them."""
+    """Words, stems and pairs. Their weights are divided by their number, since a long sentence has more of them."""
     forms: Sequence[str]
-    """Forms of the sentence as a whole, whose weights are added as they are."""
+    """Forms of the whole sentence, whose weights are added undivided."""
 
     def with_forms(self, forms: Sequence[str]) -> Features:
-        """Add forms that the words don't show, such as who says them."""
+        """Add forms that the words don't show, such as who says the sentence."""
         return Features(self.words, (*self.forms, *forms))
 
     def counts(self) -> Iterator[tuple[str, float]]:
-        """Yield each feature, as often as it occurs, with the share of its weight that counts."""
+        """Yield each feature as often as it occurs, with the factor for its weight."""
         share = 1 / sqrt(max(len(self.words), _FEW))
         yield from ((each, share) for each in self.words)
         yield from ((each, 1.0) for each in self.forms)
@@ -61,7 +61,7 @@ class WordLine(Struct, frozen=True):
     weights: Mapping[str, float]
 
     def value(self, features: Features) -> float:
-        """Return the value of a sentence: above 0 if the answer is rather yes, as the logit of a chance."""
+        """Return the value of a sentence: the logit of a probability, so above 0 the answer is rather yes."""
         weights = self.weights
         return fsum(weights[each] * share for each, share in features.counts() if each in weights)
 
@@ -75,7 +75,7 @@ def word_lines(name: str) -> Mapping[str, WordLine]:
 
 
 def parsed(text: str) -> Mapping[str, WordLine]:
-    """Read the lines in a text; what stands after a `#` is a comment."""
+    """Parse the lines in a text; a `#` begins a comment."""
     found: dict[str, dict[str, float]] = {}
     weights: dict[str, float] = {}
     for row in text.splitlines():
@@ -88,7 +88,7 @@ def parsed(text: str) -> Mapping[str, WordLine]:
 
 
 def written(lines: Mapping[str, WordLine]) -> str:
-    """Write lines as a text that `parsed` reads; what rounds to nothing is left out."""
+    """Write lines as a text that `parsed` reads; weights that round to 0 are left out."""
     rows: list[str] = []
     for name, line in lines.items():
         by_weight: dict[int, list[str]] = {}
@@ -101,9 +101,9 @@ def written(lines: Mapping[str, WordLine]) -> str:
 
 
 def features(sentence: str, names: Collection[str] = ()) -> Features:
-    """Return what of a sentence may have a weight.
+    """Return the features of a sentence.
 
-    `names` are words, in lower case, that are names: at the beginning of a sentence a capital doesn't tell.
+    `names` are words, in lower case, that are names: a capital at the beginning of a sentence doesn't show it.
     """
     tokens = _tokens(sentence, names)
     known: list[str] = []
@@ -120,7 +120,7 @@ def features(sentence: str, names: Collection[str] = ()) -> Features:
 
 
 def _tokens(sentence: str, names: Collection[str]) -> list[str]:
-    """Split a sentence into words in lower case and signs; names and figures are replaced by what they are."""
+    """Split a sentence into lower-case words and signs; names and figures are replaced by placeholders."""
     out: list[str] = []
     opens = True
     for token in _TOKEN.findall(sentence.replace("’", "'")):
@@ -129,7 +129,7 @@ def _tokens(sentence: str, names: Collection[str]) -> list[str]:
             out.append(_NUMBER)
         elif not token[0].isalpha():
             out.append(low)
-            # Behind a quotation mark, a bracket or an asterisk another sentence may begin.
+            # After a quotation mark, a bracket or an asterisk another sentence may begin.
             opens = low in _QUOTES or low in "*("
             continue
         elif low.removesuffix("'s") in names or (token[0].isupper() and not opens and low not in _persons()):
@@ -152,7 +152,7 @@ def _function_words() -> frozenset[str]:
 
 @from_data
 def _persons() -> frozenset[str]:
-    """Return the words that are capitalised and no name."""
+    """Return the words that are capitalised but aren't names."""
     return of_language(WordForms, "en").capitals
 
 

@@ -206,7 +206,7 @@ def language_of_sentence(text: str) -> str:
 
 @lru_cache(2_048)
 def in_standard(text: str) -> str:
-    """A text in the forms that rules expect: German without dialect, and of English clefts the plain order of words.
+    """Rewrite a text as rules expect it: German dialect in standard German, English clefts in plain word order.
 
     "It's hazelnuts I'm allergic to" says that I'm allergic to hazelnuts.
     """
@@ -233,13 +233,13 @@ def in_standard(text: str) -> str:
 
 @cache
 def _reorders(language: str) -> Sequence[tuple[re.Pattern[str], str]]:
-    """The patterns of what is said in another order in a language, each with how rules expect it."""
+    """Return the patterns of unusual word orders of a language, each with the order that rules expect."""
     rows = of_language(Words, language).reorders
     return [(lazy_re(pattern, re.IGNORECASE), template(plain)) for pattern, plain in rows]
 
 
 def template(text: str) -> str:
-    """What takes the place of a match, with the names of its groups in angles: "<who> <verb>"."""
+    """Return the replacement for a match, in which angle brackets name its groups: "<who> <verb>"."""
     return _GROUP.sub(r"\\g<\1>", text)
 
 
@@ -364,7 +364,7 @@ def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool
     known = topic(Sentences)
     word = _LETTERS.match(text, following)
     led = _LED.search(text, max(start, end - 2 * _LONGEST), end)
-    # Who types without capitals goes to the "10. klasse".
+    # Writers without capitals go to the "10. klasse".
     return bool(word and {word[0], word[0].capitalize()} & known.ordinal_after) or bool(
         led and led[1] in known.ordinal_before
     )

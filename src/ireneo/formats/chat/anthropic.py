@@ -58,7 +58,7 @@ from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result,
 from ireneo.patterns import lazy_re
 
 _ROLES: Final = ("user", "assistant", "system")
-"""System messages are invalid in the list, but found in some: they are read, and reported."""
+"""System messages are invalid in the list, but some lists contain them: they are read, and reported."""
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 THINKING: Final = ("thinking", "redacted_thinking")
@@ -318,7 +318,7 @@ def _is_foreign(part: Part) -> bool:
 
 
 def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
-    """Remove all thinking from a tool loop in which some has lost its signature, as where a secret was redacted.
+    """Remove all thinking from a tool loop if some of it lost its signature, for example because a secret was redacted.
 
     The provider accepts the thinking of a whole loop, or none.
     """
@@ -512,7 +512,7 @@ class AnthropicMessages(ChatFormat):
         return filtered(payload, "content", lambda block: block.get("type") not in THINKING)
 
     def _takes(self, part: Part, role: Role) -> bool:
-        """Whether the format takes `part`: all but thinking that is unsigned, or signed elsewhere."""
+        """Whether the format accepts `part`: all but thinking that is unsigned, or signed by another provider."""
         return not _is_foreign(part)
 
     def _carries(self, part: Media | Opaque, role: str) -> bool:
@@ -522,7 +522,7 @@ class AnthropicMessages(ChatFormat):
         return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_of_server(kind)
 
     def _expressed_part(self, part: Part, role: Role) -> Part:
-        """Return `part`, or the text that replaces it; calls that the provider ran and their results stay."""
+        """Return `part`, or the text that replaces it; calls that the provider ran, and their results, stay."""
         served = part.server if isinstance(part, Call) else isinstance(part, Result) and server_block(part) is not None
         return part if served and role == "assistant" else super()._expressed_part(part, role)
 

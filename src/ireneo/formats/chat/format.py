@@ -1,4 +1,4 @@
-"""The chat formats by name, and their base: the rules, the notes for what can't be sent, and our own summaries."""
+"""The chat formats by name, and their base class: rules, notes for what can't be sent, and our own summaries."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def unreadable(read: Callable[[dict[str, object], str], object], known: tuple[st
     return rule
 
 
-# What a format is.
+# The base class of the formats.
 
 FormatName: TypeAlias = Literal["anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai"]
 """The name of a chat format."""
@@ -321,8 +321,8 @@ PYDANTIC_AI: Final = "pydantic-ai"
 RESPONSES: Final = "openai-responses"
 
 ThinkingRule = Literal["prefix", "turn", "none"]
-"""When a model's signed thinking may be sent back: ``prefix``, while nothing before it was changed; ``turn``, within
-the current turn, whatever was changed before; ``none``, the format has no field for it."""
+"""When a model's signed thinking may be sent back. ``prefix``: while nothing before it was changed. ``turn``: within
+the current turn, whatever was changed before. ``none``: never, since the format has no field for it."""
 
 Json: TypeAlias = dict[str, object]
 """A JSON object: a message, or a block of one."""
@@ -347,9 +347,9 @@ class ChatFormat(ABC):
     rules: tuple[Rule, ...]
     """The rules of a list."""
     local_rules: tuple[Rule, ...]
-    """Those of the rules that concern a single message."""
+    """The rules that check single messages."""
     thinking_rules: tuple[Rule, ...] = ()
-    """Further rules where extended thinking is on for the next call."""
+    """Further rules that apply if extended thinking is on for the next call."""
 
     strict_names = False
     """Whether a tool's name is limited to 128 letters, digits, underscores and hyphens."""
@@ -435,7 +435,7 @@ class ChatFormat(ABC):
         return with_parts(draft, [self._expressed_part(part, role) for part in draft.parts if self._takes(part, role)])
 
     def _takes(self, part: Part, role: Role) -> bool:
-        """Whether the format takes `part` at all, be it as text; by default all but thinking."""
+        """Whether the format accepts `part` at all, if only as text; by default all but thinking."""
         return not isinstance(part, Thinking)
 
     def _expressed_part(self, part: Part, role: Role) -> Part:
@@ -512,7 +512,7 @@ def halves(
 ) -> list[tuple[Role, Sequence[tuple[Json, PartT]], Json, bool]]:
     """Split a user's message into results and words, each as if it were a message of its own.
 
-    Returns of each half its role, what was `read`, its message, and whether it is joined to the half before. `brings`
+    Returns for each half its role, what was `read`, its message, and whether it is joined to the half before. `brings`
     says whether an item of the list under `key` is a result.
     """
     results, said = [each for each in read if brings(each)], [each for each in read if not brings(each)]
@@ -632,7 +632,7 @@ def _is_injected(text: str) -> bool:
 
 
 def _is_reminder(text: str) -> bool:
-    # No pattern: a lazy match would span the user's words between two reminders.
+    # No pattern: a lazy match would include the user's words between two reminders.
     rest = text.strip()
     found = bool(rest)
     while rest and found:
@@ -648,7 +648,7 @@ NOTES = "(My own notes on earlier work; not a request.)"
 
 
 def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make each summary a plain user text for the other repairs; `cast_summaries` sets its role in the end."""
+    """Make each summary a plain user text for the other repairs; `cast_summaries` sets its role at the end."""
     out: list[Draft] = []
     for draft in drafts:
         if draft.origin == "summary":

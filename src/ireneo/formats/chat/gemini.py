@@ -79,7 +79,7 @@ _SNAKE: Final = {
 }
 """The spelling with underscores of these names."""
 _STAND_IN: Final = "skip_thought_signature_validator"
-"""What the provider accepts in place of the signature of a call that it didn't make, or that was lost."""
+"""What the provider accepts in place of a signature that was lost, or of a call that it didn't make."""
 _TOLD = ("output", "result", "error")
 """The keys under which a tool's output may be."""
 
@@ -109,9 +109,9 @@ def _parts(content: Json) -> list[Json]:
     return objects(content.get("parts"))
 
 
-# Calls and results need no id: they match by name and order. A call without an id is given one that is made of its name
-# and its place among the calls of that name, so that a result that is read later, and alone, gets the same. It is never
-# written.
+# Calls and results need no id: they match by name and order. A call without an id gets one made of its name and its
+# index among the calls of that name, so that a result that is read later, without the call, gets the same id. It is
+# never written.
 
 _Named: TypeAlias = tuple[str, str]
 """The id of a call or a result, which may be empty, and its name."""
@@ -195,7 +195,7 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
 
 
 def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Part]:
-    """Read a part and its signature, unless that is the stand-in for one; `call_id` belongs to a call or a result."""
+    """Read a part and its signature (unless it is the stand-in); `call_id` is the id of a call or a result."""
     signature = text_or(_field(part, _SIGNATURE))
     mark = signature if role == "model" and signature not in ("", _STAND_IN) else None
     text = part.get("text")
@@ -267,7 +267,7 @@ def _write_content(group: Sequence[Draft]) -> Json:
         else:
             role = "model" if draft.role == "assistant" else "user"
             written = {"role": role, "parts": _write_parts(draft.parts)}
-            # In every turn: else what was sent would change when the turn is over.
+            # In every turn: otherwise what was sent would change when the turn is over.
             if (first := _unsigned_first(written)) is not None:
                 first[_SIGNATURE] = _STAND_IN
         content |= written
@@ -370,7 +370,7 @@ def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
-    """Drop the thoughts of a reply that holds nothing else."""
+    """Drop the thoughts of a reply that consists of nothing else."""
 
     def is_thought(part: Part) -> bool:
         return isinstance(part, Thinking) and bool(part.text)

@@ -131,7 +131,7 @@ def _read(message: Json, place: str) -> Draft:
     if said == "remove":
         if source_id is None:
             raise UnreadableLog(f"{place}: it names no message to remove")
-        # Not for the model, but for the program that keeps the list.
+        # It isn't for the model, but for the program that keeps the list.
         carried = Opaque(format=LANGCHAIN, payload=message)
         return Draft(role="user", parts=(carried,), origin="injected", source_id=source_id)
     parts: Sequence[Part]

@@ -166,13 +166,13 @@ def write_arguments(call: Call) -> str:
     return call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
 
 
-# Deprecated calls have no id but their function's name, of which their ids are made.
+# Deprecated calls have no id, only their function's name, from which their ids are made.
 
 _OLD = "function_call:"
 
 
 def old_id(name: str) -> str:
-    """Return the id of a deprecated call by its function's name."""
+    """Make the id of a deprecated call from its function's name."""
     return _OLD + name
 
 
@@ -187,7 +187,7 @@ def without_reasoning(fields: Json) -> Json:
 
 
 def id_fits(call: Call, draft: Draft) -> bool:
-    """Whether a call may keep its id: the deprecated form holds one call a message, under its own name."""
+    """Whether a call may keep its id: a message holds one deprecated call, under its own name."""
     return not is_old(call.id) or (len(draft.calls) == 1 and old_name(call.id) == call.name)
 
 
@@ -204,7 +204,7 @@ def _result_id(message: Json, role: str) -> str:
 
 
 def write_failure(result: Part) -> Part:
-    """Say in words that a call failed, unless the output says so itself."""
+    """Write in words that a call failed, unless the output says so itself."""
     if not isinstance(result, Result) or not result.failed or derive_failed(result.text):
         return result
     first = result.parts[0] if result.parts else None

@@ -170,7 +170,7 @@ def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool)
 
 
 def _read_prompt(part: Json, place: str) -> Sequence[Part]:
-    """Read a part that is no tool's."""
+    """Read a part that doesn't belong to a tool."""
     said, content = _part_kind(part), part.get("content")
     if said == _SPEECH:
         transcript = part.get("transcript")
@@ -434,7 +434,8 @@ def _is_only_for_the_library(part: Part) -> bool:
 def _share(before: Draft, draft: Draft) -> bool:
     """Whether two drafts may share a request: neither two of the user's messages, nor a summary of ours.
 
-    Nor a system prompt and parts before it that are only for the library: the request would be the system's alone.
+    Nor a system prompt with parts before it that are only for the library, since such a request would contain no other
+    message.
     """
     ours = any(one.origin == "summary" and one.native is None for one in (before, draft))
     asked = before.role != "assistant" and draft.role != "assistant"

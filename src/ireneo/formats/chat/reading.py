@@ -1,8 +1,8 @@
 """The detection of a message's format, and reading whatever a caller passes.
 
-That is strings, dictionaries, clients' replies and frameworks' objects, of one provider or of several. Each message is
-read in the format whose marks it bears; a plain one, which is valid in several formats, in that of the messages before
-it: a session may begin with plain messages and go on in any provider's blocks.
+Callers pass strings, dictionaries, clients' replies and frameworks' objects, of one provider or several. Each message
+is read in the format that its marks show. A plain one, valid in several formats, is read in the format of the messages
+before it: a session may begin with plain messages and continue with any provider's blocks.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _is_item(item: dict[str, object]) -> bool:
         return False
     if not isinstance(content, list):
         return "type" in item
-    # `refusal` occurs in OpenAI's chat as well, and `type: message` in Anthropic's replies.
+    # `refusal` also occurs in OpenAI's chat, and `type: message` in Anthropic's replies.
     shown = (*_ITEM_CONTENT, *(("refusal",) if "type" in item else ()))
     return any(block.get("type") in shown for block in objects(content))
 
@@ -564,7 +564,7 @@ def _leaning(items: Sequence[_Item]) -> str:
 
 
 def _with_formats(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
-    """Return each item with its format; the format of drafts, which are read already, is empty."""
+    """Return each item with its format; drafts, which are read already, have an empty one."""
     current = likely
     for item in items:
         if isinstance(item.value, Draft):

@@ -1,4 +1,4 @@
-"""Repairs of lists that were cut, or that another provider wrote, and what is lost in encoding.
+"""Repairs of lists that were cut or that another provider wrote, and the losses of encoding.
 
 Each repair is a pure function for one fault; each format lists the ones that it needs in their order.
 """
@@ -51,7 +51,7 @@ def result_note(heading: str, result: Result) -> Text:
 
 
 class Matching(Struct, frozen=True, kw_only=True):
-    """The calls of a list with their results; results that are in neither field follow no call at all."""
+    """The calls of a list with their results; results in neither field have no call before them."""
 
     calls: dict[Spot, Spot | None]
     """The calls in order, each with its result."""
@@ -376,7 +376,7 @@ def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool])
 
 
 def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make notes of all calls that the provider ran, for formats that can't hold their results."""
+    """Turn all calls that the provider ran into notes, for formats that can't hold their results."""
     return keep_server_pairs(drafts, lambda result: False)
 
 
@@ -407,7 +407,7 @@ def _server_part_note(part: Part, served: set[str], writes: Callable[[Result], b
     return part
 
 
-# Losses: what is not in a list as it was written.
+# Losses: content that is missing or changed in a written list.
 
 HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
 """Keys beside a text that have an effect at the provider, or are shown to the model."""
@@ -471,7 +471,7 @@ def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -
 
 
 def _unsaid(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
-    """Find messages that say nothing, of which fewer are there when the list is read again."""
+    """Find empty messages that are missing when the list is read again."""
     empty = [index for index, draft in enumerate(drafts) if draft.role != "system" and all(map(is_blank, draft.parts))]
     kept = sum(all(map(is_blank, draft.parts)) for draft in read)
     yield from _left_out({"an empty message": empty[kept:]} if empty[kept:] else {}, f"{chat.name} takes none")
@@ -539,10 +539,10 @@ def _pairs(value: object) -> Iterator[Pair]:
 
 
 def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:
-    """Drop the payloads of OpenAI's items whose ids refer to reasoning that is gone.
+    """Drop the payloads of OpenAI's items whose ids refer to reasoning that was removed.
 
-    `lost` marks messages whose thinking is not shown, and blocks that cover some. It holds until the next reasoning or
-    the next user message.
+    `lost` marks messages whose thinking is not shown, and blocks that cover some. Items are affected until the next
+    reasoning or the next user message.
     """
     out: list[Draft] = []
     dangles = False

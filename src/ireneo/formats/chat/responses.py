@@ -201,7 +201,7 @@ def _read_output(output: object, place: str) -> tuple[Text | Media | Opaque, ...
 
 
 def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
-    """Group the items of each draft: reasoning, words and calls up to the first output are one reply."""
+    """Group items into drafts: reasoning, words and calls up to the first output are one reply."""
     groups: list[list[_Placed]] = []
     alone = True
     for place, item in placed:
@@ -395,7 +395,7 @@ def _reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
-    """Check that the type of an output is the one for its call."""
+    """Check that the type of an output matches its call."""
     items = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is not None:
@@ -426,7 +426,7 @@ def _empty_content(seen: Outline) -> Iterator[str]:
 
 
 def _misplaced(seen: Outline) -> list[str]:
-    """Find content parts of the model's in what others say, and the reverse."""
+    """Find the model's content parts in other roles' messages, and the reverse."""
     content = objects(seen.message.get("content" if _kind(seen.message) == _MESSAGE else "output"))
     shown = [text_or(block.get("type")) for block in content if seen.role]
     return [kind for kind in shown if kind and not _content_fits(kind, seen.role)]

@@ -1,4 +1,4 @@
-"""What is known of each chat format before it is loaded: where it is, and how its messages are handed in."""
+"""What is known of each chat format before its module is loaded: where it is, and how its messages are passed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ class FormatTraits(NamedTuple):
     """What is known of a format before it is loaded."""
 
     home: str
-    """The module and the class in it."""
+    """Its module, and the class there."""
     listed: str = "messages"
     """The key of the messages in a request."""
     prompts: tuple[str, ...] = ()
-    """The keys of the system prompt in a request that no other format has; the first is that which we write."""
+    """The keys of the system prompt that only this format's requests have; we write the first."""
     in_parts: bool = False
-    """A message's text stands in a list of parts."""
+    """Whether a message's text is in a list of parts."""
     framework: bool = False
-    """Its messages are a framework's: they have a field for a time, and none is a role and a text alone."""
+    """Whether its messages are a framework's, with a field for a time and more than a role and a text."""
     loader: str = ""
-    """The module and the name in it that load messages as objects of a library, if there are any."""
+    """The module and function that load messages as objects of a library, if there is one."""
 
 
 TRAITS: Final[Mapping[str, FormatTraits]] = {
@@ -41,4 +41,4 @@ TRAITS: Final[Mapping[str, FormatTraits]] = {
     ),
     "openai-responses": FormatTraits("responses.OpenAIResponses", listed="input", prompts=("instructions",)),
 }
-"""Every format by its name. Whatever reads or writes without a format's own code asks here."""
+"""Every format by its name, for code that must work without loading a format."""

@@ -50,7 +50,7 @@ class _ChatBuilder(SessionBuilder):
         self._versions: list[tuple[Draft, int | None, object]] = []
 
     def say(self, draft: Draft, entry: object) -> None:
-        """Go on with `draft`, and record the log's `entry`."""
+        """Append `draft`, and record the log's `entry`."""
         if not draft.parts:
             self.note(entry, at=self.head)
             return
@@ -58,12 +58,12 @@ class _ChatBuilder(SessionBuilder):
         self.add(draft, entry)
 
     def instead(self, draft: Draft, entry: object) -> None:
-        """Keep another version of the last message."""
+        """Add another version of the last message."""
         if draft.parts and self.head is not None:
             self._versions.append((draft, self._before, entry))
 
     def finished(self) -> SessionBuilder:
-        """Add the other versions behind all messages of the path."""
+        """Add the other versions after all messages of the path."""
         end = self.head
         for draft, parent, entry in self._versions:
             self.head = parent
@@ -73,7 +73,7 @@ class _ChatBuilder(SessionBuilder):
 
 
 def _json_objects(lines: Iterable[bytes], what: str, faults: list[LogFault]) -> Iterator[tuple[int, dict[str, object]]]:
-    """Read the objects of a file with their lines, whether they stand on lines of their own or in a list."""
+    """Read the objects of a file with their line numbers; they are on lines of their own, or in a list."""
     for number, listed in documents(lines, faults):
         for value in listed if isinstance(listed, list) else [listed]:
             if isinstance(value, dict):
@@ -100,8 +100,8 @@ _OF_PROGRAM = frozenset(
 class SillyTavern(LogReader):
     """SillyTavern's `chats/<character>/<name>.jsonl` and `group chats/<name>.jsonl`.
 
-    A header and then a message a line; a group's chat may have no header. What `/hide` took out of the prompt is part
-    of the story all the same.
+    A header and then one message per line; a group's chat may have no header. Messages that `/hide` removed from the
+    prompt are still part of the story.
     """
 
     name = SILLYTAVERN
@@ -282,7 +282,7 @@ def _character(about: Document, title: str | None) -> str:
 
 
 def _lore(book: Document, title: str | None) -> str:
-    """List the entries of a lorebook, those that always hold first; empty where there are none."""
+    """List the entries of a lorebook, those that are always active first; empty if there are none."""
     entries = book.get("entries")
     listed = list(entries.values()) if isinstance(entries, dict) else entries
     told = [
@@ -316,8 +316,8 @@ _EARLY = datetime.min.replace(tzinfo=UTC)
 class CharacterAI(LogReader):
     """Character.AI's chats, as tools of its users save them: lists of `turns`, or the older `histories` with `msgs`.
 
-    The chosen candidate of a turn stands, and the others are branches. The service's pages come newest first, so turns
-    are sorted by their times.
+    The chosen candidate of a turn is on the path, and the others are branches. The service's pages come newest first,
+    so turns are sorted by their times.
     """
 
     name = CHARACTER_AI
@@ -400,8 +400,8 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system"
 class ChatGPT(LogReader):
     """ChatGPT's export, `conversations.json`: trees in which edited questions and new answers branch.
 
-    The path to `current_node` stands. What the page hides (a model's thoughts, empty prompts) is only recorded; custom
-    instructions are a system message. A message to a tool is a call, and the tool's next message its result.
+    The session is the path to `current_node`. What the page hides (a model's thoughts, empty prompts) is only recorded;
+    custom instructions are a system message. A message to a tool is a call, and the tool's next message its result.
     """
 
     name = CHATGPT
@@ -422,7 +422,7 @@ class ChatGPT(LogReader):
 
 
 class _Place(Struct, frozen=True):
-    """The message that a node of the export stands behind, and the call that waits there for its result."""
+    """The node of our tree for a node of the export, and the call that waits there for its result."""
 
     index: int | None = None
     call: Call | None = None
@@ -554,7 +554,7 @@ OOBABOOGA = "oobabooga"
 _FIRST_PAIRS = lazy_re(rb'\A\s*\{\s*"(?:internal|visible|data|data_visible)"\s*:\s*\[\s*(?:\[|\])')
 _INTERNAL = lazy_re(rb'"(?:internal|data)"\s*:\s*\[\s*(?:\[\s*(?:"|\])|\])')
 _BEGINS = "<|BEGIN-VISIBLE-CHAT|>"
-"""What stands in place of the user's words before a greeting."""
+"""The marker in place of the user's words before a greeting."""
 
 
 class Oobabooga(LogReader):

@@ -1,7 +1,7 @@
 """Claude Code's session logs: JSON lines that name their parents, one line a content block.
 
-In the order of reading: sessions (a `_Batch`, and what is held of each line, a `_Stub`), queued prompts, messages
-(`_SessionPiece`s), drafts, and the tree.
+Read in this order: sessions (a `_Batch`, with a `_Stub` for each line), queued prompts, messages (`_SessionPiece`s),
+drafts, and the tree.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def is_compaction(texts: Iterable[str]) -> bool:
 
 
 class _Stub(Struct, frozen=True, kw_only=True, gc=False):
-    """A line without its content, of which a large log has hundreds of thousands."""
+    """A line without its content, since a large log has hundreds of thousands of lines."""
 
     number: int
     place: Place
@@ -126,7 +126,7 @@ class _Stub(Struct, frozen=True, kw_only=True, gc=False):
     answers: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     words: str | None = None
-    """A queued prompt that this line only took off the queue."""
+    """The text of a queued prompt that this line only removed from the queue."""
 
 
 def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stub:
@@ -237,16 +237,16 @@ class _SessionPieces:
         self.last = index
 
 
-# Queued prompts, which the user typed while the agent worked: older logs note only that they were queued and that the
-# queue was emptied, and no line of their own. Here they get one.
+# Queued prompts, which the user typed while the agent worked: older logs only record that they were queued and that the
+# queue was emptied, without a line for the prompt. Such a line is made here.
 
 _COMMAND = lazy_re(r"/[\w:-]+(?:\s|$)")
 _NEAR = 10
-"""How many lines after a prompt left the queue its own line may stand."""
+"""How many lines after a prompt left the queue its own line may be."""
 
 
 def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
-    """Make messages of the queued prompts that no other line holds, where they were taken off the queue."""
+    """Make messages of queued prompts without a line of their own, where they were taken off the queue."""
     queue: deque[tuple[int, str]] = deque()
     for index, stub in enumerate(stubs):
         entry = _open_line(stub, lines).entry if stub.kind == "queue-operation" else {}
@@ -254,7 +254,7 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
         if operation == "enqueue" and (words := string(entry.get("content"))):
             queue.append((index, words))
         elif operation == "popAll":
-            # The user took them back into the prompt; what was sent later has its own line.
+            # The user took them back into the prompt; if they were sent later, they have their own line.
             queue.clear()
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
@@ -282,9 +282,9 @@ def _is_told(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
 
 
 # Sessions. A file is usually one session and named after it; a resumed session begins with lines copied from the older
-# one, under the older id. So where the file's name holds a session's id, the whole file is that session; otherwise
-# another id begins another session, unless its line follows an earlier one. An id that comes back later is one more
-# session of the same name: only one is held in memory.
+# one, with the older id. So if the file's name contains a session's id, the whole file is that session; otherwise a new
+# id begins another session, unless its line follows an earlier one. If an id comes back later, that is another session
+# of the same name, so that only one is held in memory.
 
 _UUID = lazy_re(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = ""
@@ -407,7 +407,7 @@ _CHAT = AnthropicMessages()
 
 
 def _drafts_of(piece: _SessionPiece, calls: _Calls, lines: Lines) -> list[Draft]:
-    """Read `piece`: one draft, or two where the user's words came in one line with results.
+    """Read `piece` as one draft, or two if one line has results and the user's words.
 
     `calls` finds earlier calls, from which the outcome of results without a flag is derived.
     """
@@ -468,9 +468,9 @@ def _with_outcome(part: Part, flags: Mapping[str, object], calls: _Calls) -> Par
     return part if part.failed == failed else replace(part, failed=failed)
 
 
-# The tree. A piece names the line that it followed, but of two calls made at once each result follows its own line of
-# the reply, so that the next reply would follow one result only. So a reply and all its results are one trail, a
-# sequence of nodes, and what follows any of them follows the last.
+# The tree. A piece names the line that it followed. But if two calls are made at once, each result follows its own line
+# of the reply, and the next reply follows one result only. So a reply and all its results are one trail, a sequence of
+# nodes, and what follows any of them follows the last.
 
 _Links: TypeAlias = Mapping[str, _Stub]
 _Followed: TypeAlias = int | Literal["root", "untold"]
@@ -524,7 +524,7 @@ def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Line
 
 
 def _made_before(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
-    """Read the call with that id in the nearest trail before `home` once more."""
+    """Read again the call with that id from the nearest trail before `home`."""
     if name not in pieces.of_call:
         return None
     made = [pieces.of_call[name], *pieces.again.get(name, ())]
@@ -534,7 +534,7 @@ def _made_before(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> 
 
 
 def _parent(home: int, pieces: _SessionPieces, homes: Sequence[int], links: _Links) -> int | None:
-    """Return the trail that the one of `home` follows; None for the root."""
+    """Return the trail that the trail of `home` follows; None for the root."""
     piece = pieces.all[home]
     for line in piece.lines:
         followed = _followed(line, pieces.of_uuid, links)
@@ -626,7 +626,7 @@ class _Planting:
         return node
 
     def _end_of_quiet(self, at: int) -> int:
-        """Return the end of the branches after `at` in which only the harness speaks: nobody has rewound those."""
+        """Return the end of the branches after `at` in which only the harness speaks: those are no rewinds."""
         while True:
             child = self._newest_root if at == _ROOT else self._newest_child[at]
             if child == _ROOT or self._spoken[child]:
@@ -648,7 +648,7 @@ class ClaudeCode:
         self._held_bytes = held_bytes
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether the keys of its lines stand in `sample`; within a text, their quotes would be escaped."""
+        """Whether the keys of its lines are in `sample`; inside a text, their quotation marks would be escaped."""
         return sample.lstrip().startswith(b"{") and any(all(mark in sample for mark in marks) for marks in _MARKS)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:

@@ -2,10 +2,10 @@
 
 Each line is an envelope `{timestamp, type, payload}`; the conversation is in the `response_item` lines, items of
 OpenAI's Responses API. Older rollouts have the items without the envelope, after a first line about the session.
-`event_msg` lines repeat the items for the screen; only what they alone say (an exit code, a rewind) is used. A
-`compacted` line is Codex's own summary. A rewind (`thread_rolled_back`) makes a branch.
+`event_msg` lines repeat the items for the screen; only what no item has (an exit code, a rewind) is used. A `compacted`
+line is Codex's own summary. A rewind (`thread_rolled_back`) makes a branch.
 
-Written after openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand.
+Written from openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand.
 Compressed rollouts (`.jsonl.zst`) are not read, and messages between agents are only recorded.
 """
 
@@ -54,7 +54,7 @@ class _RolloutLine(Struct, frozen=True, kw_only=True):
     number: int
     """From 1."""
     kind: str
-    """The type of the envelope, or of the one that an older line would have."""
+    """The type of the envelope; for a line of an older rollout the type that it would have today."""
     payload: Document
     at: datetime | None
     raw: Document
@@ -106,7 +106,7 @@ _RUNS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 
 
 def _told_outcome(event: Document) -> tuple[str, bool] | None:
-    """Return the call whose outcome an `event_msg` has, and whether it failed."""
+    """Return the call whose outcome an `event_msg` reports, and whether it failed."""
     call_id = event.get("call_id")
     if event.get("type") not in _RUNS or not isinstance(call_id, str):
         return None
@@ -292,7 +292,7 @@ _ENVELOPE = lazy_re(
     rb'(?<!\\)"payload":\s*\{'
 )
 _LOOKED_AT = 20
-"""How many lines of a sample are examined: an older rollout may begin with messages that others write too."""
+"""How many lines of a sample are examined: an older rollout may begin with messages that other formats have too."""
 
 
 class Codex(LogReader):
@@ -318,7 +318,7 @@ class Codex(LogReader):
 
 
 def _is_bare(line: bytes) -> bool:
-    """Whether the line holds an item as only the Responses API writes it, or an older rollout's first line."""
+    """Whether the line holds an item that only the Responses API has, or an older rollout's first line."""
     if not line.startswith(b"{"):
         return False
     values, _ = parse_line(line, 1)

@@ -1,6 +1,6 @@
 """Stories and dialogues of many voices: JSON with authors and texts, Markdown, plain dialogue, and plain prose.
 
-A file is one session without branches, also where a story comes in episodes.
+A file is one session without branches, even if a story has several episodes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _Form = Literal["bold", "angle", "plain", "heading"]
 _SHARE = 1 / 20
 """The least share of a dialogue's lines that begin a speech; the others continue one."""
 _SURE_SHARE = 3 / 10
-"""The least share where nobody said that the file is a dialogue."""
+"""The least share if nobody said that the file is a dialogue."""
 _SURE_SPEECHES = 4
 _LONGEST_NAME = 40
 
@@ -130,7 +130,7 @@ def _script_of(lines: Sequence[str]) -> _Script | None:
     for script in scripts:
         names = _names(lines, script)
         again = sum(number for number in names.values() if number > 1)
-        # There are two speakers at least, and most speeches are by one who has another.
+        # There are at least two speakers, and most of the speeches are by speakers who speak more than once.
         recur = len(names) > 1 and again * 2 >= sum(names.values())
         if recur and sum(names.values()) >= size * _SHARE:
             return script
@@ -151,9 +151,9 @@ def _is_surely_spoken(lines: Sequence[str]) -> bool:
 
 
 _LEAST_WORDS = 120
-"""A shorter text is no story unless the caller names the format."""
+"""A shorter text is not recognised as a story unless the caller names the format."""
 _TOLD_SHARE = 0.7
-"""The least share of a story's paragraphs that end as sentences do."""
+"""The least share of a story's paragraphs that end like sentences."""
 _ENDS_TOLD = lazy_re(r"[.!?…:,;—–-][\"'”’“»«)*_\]]*\Z")
 _SAID_ALOUD = lazy_re(r"[\"“„»«‘][^\W\d_][^\"“”„«»\n]{1,400}[,.!?…—–-][\"”“«»’]")
 _NOT_TOLD = lazy_re(
@@ -467,7 +467,7 @@ class _Reader:
         )
 
     def _id(self, id: str | None, episode: str) -> str | None:
-        """Make an id unique by its episode, or a number."""
+        """Make an id unique by adding its episode or a number."""
         if id is None:
             return None
         named = f"{episode}:{id}" if episode else id
@@ -500,7 +500,7 @@ def _is_speech(value: dict[str, object]) -> bool:
 
 
 def _time_beside(value: Document, key: str) -> datetime | None:
-    """Return the time of the list under `key`, which stands beside it under a key such as "session_1_date_time"."""
+    """Return the time of the list under `key`, from a key beside it such as "session_1_date_time"."""
     return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
 

@@ -35,7 +35,8 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
     try:
         return [_DECODER.decode(line)], []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # A lone surrogate or a second value lands here as well as rubbish, so the slow reader has the last word.
+        # Unusual JSON, such as a lone surrogate or a second value, fails here as rubbish does, so the slow reader
+        # decides.
         return _rescue(line, number)
 
 
@@ -122,7 +123,7 @@ def documents(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[tuple[
 
 
 def _begun(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
-    """Read a file whose first line is no value: it is held until two lines show that it is JSON lines.
+    """Read a file whose first line is no value, holding lines until two of them show that it is JSON lines.
 
     No single JSON document has two objects on consecutive lines without a comma between them.
     """
@@ -224,20 +225,20 @@ def readable_lines(numbered: Iterable[tuple[int, bytes]], faults: list[LogFault]
 
 
 Found: TypeAlias = tuple[Sequence[str], SessionBuilder]
-"""A session that was found in a file, behind the ids that it would take, the best first."""
+"""A session that was found in a file, with the ids that it may take, the preferred one first."""
 
 
 class LogReader(ABC):
-    """Base of the formats that ship with Ireneo: a `LogFormat` made of what a subclass finds in a file."""
+    """Base class of the formats that ship with Ireneo: a subclass finds the sessions in a file."""
 
     name: str
     chat: str = "openai"
     begins: tuple[bytes, ...] = (b"{", b"[")
-    """How a file of the format may begin."""
+    """The bytes with which a file of the format may begin."""
     marks: tuple[tuple[re.Pattern[bytes], ...], ...] = ()
-    """Groups of patterns: near the beginning of such a file all patterns of one group are found."""
+    """Groups of patterns: a file is recognised if all patterns of one group are near its beginning."""
     holds: str
-    """What a document of such a file holds, to be named in the fault of one that doesn't."""
+    """What a document of such a file contains, for the fault of one that doesn't."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` is of this format."""
@@ -305,7 +306,7 @@ class Entries(Struct, frozen=True, kw_only=True):
 
 
 def entry_runs(lines: Iterable[bytes], is_entry: IsEntry, faults: list[LogFault]) -> Iterator[Entries]:
-    """Read the runs of a file whose entries stand in lists, or on lines of their own, which are one run.
+    """Read the runs of a file whose entries are in lists, or on lines of their own, which form one run.
 
     What can't be read is added to `faults`.
     """
@@ -375,7 +376,7 @@ def wished_names(besides: Document) -> list[str]:
 
 
 HELD_BYTES = 16_000_000
-"""How much of a session's text is held in memory, parsed, which takes several times as much room."""
+"""How much of a session's text is held in memory; parsed, it takes several times as much room."""
 
 
 class SpooledValue(Struct, frozen=True, gc=False):
@@ -390,7 +391,7 @@ Place = dict[str, object] | SpooledValue
 
 
 class Lines:
-    """The values of one session's lines, which are read again later."""
+    """The values of one session's lines, kept to be read again later."""
 
     def __init__(self, spool: Spool | None, held_bytes: int = HELD_BYTES) -> None:
         """Hold `held_bytes` in memory and move all else to `spool`; without a spool, hold everything."""

@@ -52,7 +52,7 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
     id: str
     nodes: tuple[LoggedNode, ...]
     head: int
-    """The index of the node where the session stood when the log ended."""
+    """The index of the node at which the log ended."""
     faults: tuple[LogFault, ...] = ()
 
     @property
@@ -83,7 +83,7 @@ class StreamedSession:
 
     @property
     def head(self) -> int:
-        """The index of the node where the session stood when the log ended; known once all nodes were read."""
+        """The index of the node at which the log ended; known once all nodes were read."""
         if self._head is None:
             raise ValueError("The head is known once all nodes were read.")
         return self._head
@@ -109,7 +109,7 @@ class LogFormat(Protocol):
 
     name: str
     chat: str
-    """The chat format in which the model of such a log speaks, and in which its contexts are written."""
+    """The chat format of the model in such a log, in which its contexts are written."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` (64 KiB at most) is of this format."""
@@ -282,11 +282,11 @@ class _Row(NamedTuple):
     name: LogFormatName
     home: str
     marks: tuple[bytes, ...] = ()
-    """One of these is near the beginning of every file of the format; empty: the format is always loaded."""
+    """One of these is near the beginning of every file of the format; without any, the format is always loaded."""
 
 
 _ROWS: Final = (
-    # First the formats whose files begin with a mark of their own.
+    # First, formats whose files begin with a mark of their own.
     _Row("specstory", "specstory.SpecStory", (b"<!-- ", b"## SpecStory")),
     _Row("aider", "aider.Aider", (b"# aider chat started at ",)),
     _Row("pi", "pi.Pi", (b'"session"', b'"toolResult"')),
@@ -301,7 +301,7 @@ _ROWS: Final = (
         ),
     ),
     _Row("atif", "trajectories.Atif", (b'"schema_version"', b'"step_id"')),
-    # Before mini-SWE-agent, whose mark of a run's cost is in SWE-agent's files as well.
+    # Before mini-SWE-agent, whose mark for a run's cost is in SWE-agent's files as well.
     _Row("swe-agent", "trajectories.SweAgent", (b'"trajectory"', b'"message_type"')),
     _Row("openhands", "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
     _Row(
@@ -320,16 +320,16 @@ _ROWS: Final = (
     _Row("oobabooga", "chats.Oobabooga", (b'"internal"', b'"data"')),
     _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
     _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
-    # The last: what another format recognises is no story.
+    # Last: a file that another format recognises is no story.
     _Row("chat", "dialogue.Dialogue"),
 )
-"""The formats in the order in which they are asked whether they recognise a file."""
+"""The formats, in the order in which they try to recognise a file."""
 
 
 CONVERSATIONS: Final = frozenset(
     {"sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga", "chat"}
 )
-"""Formats of chats that people edit: importing one again updates the session to its present state."""
+"""Formats of chats that people edit: importing one again updates the session."""
 
 
 @cache
@@ -356,7 +356,7 @@ class _LogFormats(Sequence["LogFormat"]):
 
 
 LOG_FORMATS: Final[Sequence[LogFormat]] = _LogFormats()
-"""Every log format, in the order in which they are asked whether they recognise a file."""
+"""Every log format, in the order in which they try to recognise a file."""
 
 
 def log_format(name: str) -> LogFormat:

@@ -1,8 +1,8 @@
 """Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are appended to and rewound.
 
 A message that is written again under its id replaces the older version. A checkpoint (`$set`) lists the messages that
-the tool goes on with after a compaction: those that are known stay where they are, and new ones, the summary above all,
-are appended.
+the tool goes on with after a compaction: known ones stay where they are, and new ones, mainly the summary, are
+appended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ireneo.patterns import lazy_re
 
 FORMAT = "gemini-cli"
 _SUMMARY = "<state_snapshot>"
-"""Stands in the summary of a compacted chat."""
+"""Marks the summary of a compacted chat."""
 _FAILED = ("error", "cancelled")
 _DONE = ("success", *_FAILED)
 
@@ -59,7 +59,7 @@ def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[D
 
 
 def _worded(raw: Document, said: list[Part], named: set[str]) -> list[Part]:
-    """Return the thoughts and words of a reply, without calls and thoughts that are noted beside the reply as well."""
+    """Return the thoughts and words of a reply, without calls and thoughts that are also recorded beside the reply."""
     thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
     out: list[Part] = [*thoughts]
     for part in said:
@@ -142,7 +142,7 @@ _SET = "$set"
 
 
 class _Said(Struct, kw_only=True):
-    """The newest version of a message, and the one that it follows."""
+    """The newest version of a message, and the message before it."""
 
     raw: dict[str, object]
     before: int | None

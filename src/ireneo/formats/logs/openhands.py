@@ -3,9 +3,9 @@
 A history is a list of events, one event a line, or a record that holds the list (`history`, `events`); in the oldest
 ones an action and its observation are a pair. The SDK's events have their type under `kind`.
 
-Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read as a
-session of its own unless they are joined to JSON lines), the calls of agents that are reached over ACP, and
-attachments; their events are only recorded. An action that the user ran is a message of the harness.
+Not read: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is a session of
+its own unless they are joined to JSON lines). Calls of agents over ACP, and attachments, are only recorded. An action
+that the user ran is a message of the harness.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ _FAILED = lazy_re(r"ERROR:\n|\[(?:Your proposed edit has introduced|No exact mat
 _EDITED = lazy_re(
     r"(?:The file [^\n]{1,300} has been edited\.|File created successfully at)|\[File: [^\n]* after edit\)\]"
 )
-"""How the output of the tools for files begins."""
+"""The beginning of outputs of the tools for files."""
 _STILL_RUNNING = -1
 """The exit code of a command that still ran when the harness stopped waiting for it."""
 
 
 def _outcome(seen: Document, flag: object, text: str, call: Call | None) -> bool | None:
-    """Whether a call failed: by the harness's error `flag`, the exit code in the observation `seen`, or the `text`."""
+    """Whether a call failed, by the harness's error `flag`, the exit code in the observation `seen`, or the `text`."""
     codes = (place.get("exit_code") for place in (mapping(seen.get("metadata")), seen))
     code = next((code for code in codes if isinstance(code, int) and not isinstance(code, bool)), None)
     if flag is True:

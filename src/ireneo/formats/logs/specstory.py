@@ -273,7 +273,7 @@ _BY_TOOL = (
     (lazy_re(r"Read file: \S"), "Tool use: **read_file**"),
     (lazy_re(r"<details>\s*$"), "Tool use: **tool**"),
 )
-"""How the use of a tool begins in exports, and the line that newer exports put in front of it."""
+"""The beginnings of tool uses in exports, each with the line that newer exports put before it."""
 _TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _OPENED = lazy_re(r"<tool-use\b")
 _CLOSED = lazy_re(r"(?:</details>\s*)?</tool-use>\s*$")
@@ -302,11 +302,11 @@ class _ExportPart(Struct, frozen=True, kw_only=True):
     source_id: str | None = None
     fault: str | None = None
     head: str = ""
-    """Of a tool, where the export says it in another way: what newer ones put before the lines."""
+    """For a tool that the export describes in another way: the line that newer exports put first."""
 
 
 class _ExportCutter:
-    """Splits an export, whose session had `begun` then, into its parts."""
+    """Splits an export of a session that began at `begun` into its parts."""
 
     def __init__(self, lines: Sequence[str], begun: datetime | None) -> None:
         self.lines = lines

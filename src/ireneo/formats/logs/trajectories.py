@@ -160,14 +160,14 @@ SWE_AGENT = "swe-agent"
 _STEPS = lazy_re(rb'(?<!\\)"trajectory":\s*\[\s*\{\s*(?<!\\)"(?:action|observation|response|thought|state|query)":')
 _PROMPT = lazy_re(rb'(?<!\\)"message_type":\s*"system_prompt"')
 _REPEATED = ("query", "messages")
-"""What was asked of the model in a step repeats the history over and over."""
+"""Keys for what the model was sent in a step, which repeats the history each time."""
 _AHEAD = 50
-"""How many replies of the history are searched for the one of a step: those in between led to none."""
+"""How many replies of the history are searched for the one of a step; replies in between led to no step."""
 _COMMANDS = {
     *("open", "goto", "scroll_up", "scroll_down", "create", "edit", "append", "insert", "undo_edit", "view"),
     *("find_file", "search_file", "search_dir", "filemap", "str_replace_editor", "submit", "exit_forfeit"),
 }
-"""SWE-agent's own commands, which show or change files: their output is no program's."""
+"""SWE-agent's own commands, which show or change files; their output isn't a program's."""
 _FAILED = lazy_re(
     r"\s*(?:Your proposed edit has introduced new syntax error|Your edit was not applied|Your command was blocked"
     r"|EXECUTION TIMED OUT|COMMAND TIMED OUT|The command '[^\n]{0,300}' (?:timed out|was cancelled)"
@@ -277,7 +277,7 @@ def _take_reply(step: Document, replies: list[dict[str, object]]) -> Document:
 
 
 def _steps_of(history: Sequence[Document]) -> list[dict[str, object]]:
-    """Make the steps of a run whose trajectory was left empty from what the model was shown."""
+    """Make the steps of a run from what the model was shown, if its trajectory is empty."""
     steps: list[dict[str, object]] = []
     for item in history:
         if item.get("is_demo") or item.get("role") == "system":
