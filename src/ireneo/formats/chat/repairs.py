@@ -370,7 +370,7 @@ def _results_draft(draft: Draft, results: Sequence[Result]) -> Draft:
 
 
 def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool]) -> list[Draft]:
-    """Make notes of calls that the provider ran and their results, unless both are there and `writes` the result."""
+    """Turn calls that the provider ran, and their results, into notes unless both exist and `writes` the result."""
     taken: set[str] = set()
     return [_with_server_pairs(draft, writes, taken) if draft.role == "assistant" else draft for draft in drafts]
 

@@ -1,4 +1,4 @@
-"""The log formats by name, and how a file's is recognised; their base: sessions, faults, the builder of their trees."""
+"""The log formats by name, how a file's format is recognised, and base classes: sessions, faults, tree builder."""
 
 from __future__ import annotations
 
