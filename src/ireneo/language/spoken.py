@@ -27,35 +27,35 @@ class Facts(Topic, frozen=True, kw_only=True):
 
     joke: Row = ()  # Anywhere in a sentence: it isn't meant
     takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
-    # A sentence that puts right what was said: not `was`, but `now`; or what stands `behind` the same preposition.
-    # `sure` where it says so even if neither is named
+    # A sentence that corrects what was said: not `was`, but `now`; or what follows the same preposition (`behind`).
+    # `sure` marks it as a correction even if neither is named
     corrects: Row = ()
     # That `who` is not (`be`, `state`, `end`) what `was` said, and behind it that it is `now`
     not_that: Row = ()
     but_that: Row = ()
-    muddled: Row = ()  # Anywhere: somebody mixed things up in what they said
+    muddled: Row = ()  # Anywhere: somebody got things mixed up in what they said
     articles: Row = ()  # Before a noun
     hyperbole: Row = ()  # Anywhere: nobody means it so
-    supposed: Row = ()  # Anywhere in a clause: it is supposed, wished or doubted
+    supposed: Row = ()  # Anywhere in a clause: it is assumed, wished or doubted
     asks_for_story: Row = ()  # Anywhere in a message: it asks for something to be made up
-    framed: Row = ()  # Anywhere in a sentence: it and what follows is told of a story, a play or a dream
+    framed: Row = ()  # Anywhere in a sentence: it and what follows belong to a story, a play or a dream
     unreal: Row = ()  # Anywhere in a clause: what follows it in its sentence is a wish, a threat, or made up
     condition: Row = ()  # At the beginning of a clause: a condition, so that what depends on it is hypothetical
     reported: Row = ()  # Anywhere in a clause: somebody else says it
-    authority: Row = ()  # At the beginning of a clause: somebody who is believed in matters of health
+    authority: Row = ()  # At the beginning of a clause: an authority on health, who is believed
     played: Row = ()  # Anywhere in a message: it is role play
     fiction: Row = ()  # Anywhere in a message: the people in it are invented
-    of_books: Row = ()  # Anywhere in a sentence: such a work is read, bought or recommended
+    of_books: Row = ()  # Anywhere in a sentence: a work of fiction is read, bought or recommended
     handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
     asks_within: Row = ()  # After a comma: a request begins
     asks: Row = ()  # At the beginning of a clause: a question or request
-    tells_within: Row = ()  # Within a question or request: from `told` on, what is told by it
+    tells_within: Row = ()  # Within a question or request: from the group `told` on, it states something
     of_occasions: Row = ()  # Anywhere in a message: verses are wanted for real people, on a day of theirs
-    looks_up: Row = ()  # Behind what takes something back: where it was looked up
-    arrives: Row = ()  # A clause: somebody is at a place, `value`, to which they meant to move
+    looks_up: Row = ()  # After a retraction: where the speaker looked it up
+    arrives: Row = ()  # A clause: somebody is now at a place, `value`, to which they meant to move
     tells_by_verb: Row = ()  # At the beginning of what follows a comma in a question: a subject and a finite verb
-    embeds: Set = frozenset()  # Words behind which a clause belongs to the one before it, though no sign stands between
-    tells_by_asking: Row = ()  # At the beginning of a question: what follows is told by it
+    embeds: Set = frozenset()  # Words after which a clause belongs to the one before it, even without punctuation
+    tells_by_asking: Row = ()  # At the beginning of a question: what follows is a statement
     leads: Row = ()  # Filler words before a clause
     hangs: Row = ()  # At the beginning of a part of a sentence: it belongs to the clause that follows
     breaks: Row = ()  # Between two clauses, if a subject follows
@@ -81,19 +81,19 @@ class Facts(Topic, frozen=True, kw_only=True):
     introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
     coming: Row = ()  # Anywhere: it is in the future
     will_be: Row = ()  # Anywhere in a clause: somebody is going to do it
-    to_come: Row = ()  # The same, where the clause names a day that is to come
+    to_come: Row = ()  # The same, if the clause names a day in the future
     not_planned: Row = ()  # Anywhere in a clause: somebody is not going to do what they had planned
     stays: Row = ()  # Anywhere: somebody stays where they are
-    calls_off: Row = ()  # Anywhere: what was planned came to nothing
+    calls_off: Row = ()  # Anywhere: a plan was abandoned
     just_now: Row = ()  # Anywhere: it began right before it was said
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
-    # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them.
-    # `only_is`: it may be no name. Case-sensitive.
+    # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them. `only_is`: it
+    # may not be a name. Case-sensitive.
     relative: Row = ()
     either: Row = ()  # In a value: one of two, unknown which
     limits: Row = ()  # After a value: it is true under a condition
-    dependent: Row = ()  # Right before a subject: the clause tells when something else is so
+    dependent: Row = ()  # Right before a subject: the clause says when something else is true
     article: Row = ()  # Words that are stripped from the beginning of a value
     relations: Map = field(default_factory=dict)  # By a code, words for relatives, friends and pets
     he: Set = frozenset()  # Those of `relations` that "he" refers to
@@ -103,12 +103,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     dated: Set = frozenset()  # Things whose time may change: an appointment
     measured: Set = frozenset()  # Things that are measured, with another value each time
     says: tuple[Predication, ...] = ()
-    # The same of a whole clause, whoever does what it says: "they promoted me to …", "first day at …"
+    # The same for a whole clause, whatever its subject: "they promoted me to …", "first day at …"
     outright: tuple[Predication, ...] = ()
-    forbids: Row = ()  # Anywhere in a rule: what must not be
-    named: Row = ()  # A statement that whoever was spoken of last has a `name`
+    forbids: Row = ()  # Anywhere in a rule: what is forbidden
+    named: Row = ()  # A statement that the person mentioned last has a `name`
     of_boss: Row = ()  # Anywhere: it is about the speaker's boss
-    promoted: Row = ()  # Anywhere: who has other work has it for the same employer
+    promoted: Row = ()  # Anywhere: somebody with new work has it with the same employer
     ends: Row = ()  # Anywhere: something has ended or was replaced
     over_what: Row = ()  # Anywhere: `what` has ended, or `who` has died. Both may match too many words.
     back: Row = ()  # Anywhere: what had ended is true again
@@ -119,10 +119,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
     consumes: Row = ()  # Anywhere: the speaker eats, drinks or likes something
     married_to: Row = ()  # Anywhere: a word for somebody to whom the speaker is married
-    partner: Row = ()  # The word in place of that for somebody to whom they are not
+    partner: Row = ()  # A word for the same person if they aren't married
     allergic: Row = ()  # Anywhere: somebody has an allergy
-    reacts: Row = ()  # Anywhere: what a body does that doesn't bear what it was given
-    outgrown: Row = ()  # Anywhere: what somebody couldn't eat they can
+    reacts: Row = ()  # Anywhere: a reaction of the body to something that it doesn't tolerate
+    outgrown: Row = ()  # Anywhere: somebody can now eat what they couldn't
     recovered: Row = ()  # Anywhere: somebody is well again
     awaited: Row = ()  # Anywhere: something is expected or prepared
     reached: Row = ()  # Anywhere: what was expected has happened
@@ -143,9 +143,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasts_until: Row = ()  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
     lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
-    goes_on: Row = ()  # Anywhere in a clause in the perfect: it is so still
-    for_good: Row = ()  # Anywhere: it is so for years, by what it tells
-    for_now: Row = ()  # Anywhere: it is of that day, a mood, or what somebody wants or has to do
+    goes_on: Row = ()  # Anywhere in a clause in the perfect: it is still true
+    for_good: Row = ()  # Anywhere: it is true for years
+    for_now: Row = ()  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before
@@ -155,19 +155,19 @@ class Facts(Topic, frozen=True, kw_only=True):
     clocks: Row = ()  # With `clock`: a time of day in words
     passing: Row = ()  # Anywhere: it was temporary
     instead: Row = ()  # Anywhere: something replaces another
-    # By a thing of which one has one at a time, patterns that say that it has changed; where there are
-    # none, a pattern of `tells_of` together with one of `fresh`
+    # By a thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
+    # `tells_of` together with one of `fresh` does
     changes_of: Map = field(default_factory=dict)
-    tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which it is
-    # By a measure of one's life that is told anew whenever it changes, patterns of it with its figure
+    tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which one it is
+    # By a measurement of oneself that is stated again whenever it changes, patterns of it with its figure
     series: Map = field(default_factory=dict)
-    amounts: Row = ()  # Right before a figure: it is so much
-    for_a_visit: Row = ()  # Anywhere: somebody is there for some days alone
-    # By what costs or earns money, patterns of who or what tells of another price, and of what tells which it is
+    amounts: Row = ()  # Right before a figure: the amount is that much
+    for_a_visit: Row = ()  # Anywhere: somebody is there only for some days
+    # By something that costs or earns money, patterns of who or what reports another price, and of what identifies it
     prices_heard: Map = field(default_factory=dict)
     prices: Map = field(default_factory=dict)
-    only: Row = ()  # Anywhere: of several times or days it is this one alone
-    # Words for the same measure of things of one's life, blanks between, besides the units of `numbers`
+    only: Row = ()  # Anywhere: it is only this one of several times or days
+    # Synonyms for a measurement, separated by blanks, besides the units of `numbers`
     measures: Row = ()
     often: Row = ()  # Anywhere: a frequency or share of time
     opposites: Row = ()  # Words that exclude each other at a time, separated by blanks
@@ -175,10 +175,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     rules: Row = ()  # At the beginning of a sentence: how the assistant should behave
     tongues: Row = ()  # Anywhere in a rule: the language of answers
     over_it: Row = ()  # Anywhere: the last thing mentioned has ended
-    so_many: Row = ()  # Anywhere: there are `number` now, of what is not said again
-    one_more: Row = ()  # Anywhere: the `number`th has come
-    put_right: Row = ()  # Anywhere: another figure takes the place of the one that was said right before
-    laughs: Row = ()  # Anywhere: who says so laughs
+    so_many: Row = ()  # Anywhere: there are now `number` of what the sentence doesn't name again
+    one_more: Row = ()  # Anywhere: there is one more, the `number`th
+    put_right: Row = ()  # Anywhere: another figure replaces the one that was said right before
+    laughs: Row = ()  # Anywhere: the speaker laughs
     boasts: Row = ()  # Anywhere in a sentence with laughter: it isn't meant
     generic: Set = frozenset()  # Words that many memories have in common
     steps: Row = ()  # Anywhere in a sentence: how the speaker does something
@@ -193,35 +193,35 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     complete: Patterns = BARE  # Anywhere in a part of a list: it has a verb or a subject of its own
     mine: Patterns = WORDS  # The speaker as a subject, or before a noun
     begins: Row = ()  # Behind an "and": the speaker begins another clause
-    here: Row = ()  # At the beginning of what follows a name: it says nothing
-    together: Row = ()  # The first of two subjects, with the "and" between them. Heeds case.
+    here: Row = ()  # At the beginning of what follows a name: it has no meaning of its own
+    together: Row = ()  # The first of two subjects, with the "and" between them. Case-sensitive.
     before_dates: Patterns = Patterns("^{} ")  # At the beginning of a value: a date follows
     which: Set = frozenset()  # Words of an attribute's name that say which of several it is
     owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`
-    about_mine: Row = ()  # At the beginning: `what` is the speaker's, and `said` of it
-    about_owned: Row = ()  # At the beginning: `what` is somebody's, `whose`, and `said` of it
-    second_verb: Row = ()  # A clause, `first`, of `who`, and another `verb` of the same subject
+    about_mine: Row = ()  # At the beginning: `what` belongs to the speaker, and `said` is stated about it
+    about_owned: Row = ()  # At the beginning: `what` belongs to somebody, `whose`, and `said` is stated about it
+    second_verb: Row = ()  # A clause, `first`, about `who`, and a second `verb` of the same subject
     alone: Row = ()  # At the beginning of a clause without a subject: a verb in the first person
     speaker: Row = ()  # The speaker as a subject, at the beginning
     group: Set = frozenset()  # Subjects that are the speaker, or the speaker with others
     first_forms: Set = frozenset()
     third_forms: Set = frozenset()  # Irregular verbs in the first and third person
     pronoun: Row = ()  # At the beginning: a pronoun, `word`, with a verb that may be `short`, and what is `next`
-    may_be_name: Row = ()  # Anywhere: what may be a `name`. Heeds case.
-    states_behind: Set = frozenset()  # Words behind a shortened "has" that are no verb in the past
+    may_be_name: Row = ()  # Anywhere: what may be a `name`. Case-sensitive.
+    states_behind: Set = frozenset()  # Words after a shortened "has" that aren't past participles
     reported: Row = ()  # Before the quotation in a memory that quotes the user
     of_work: Row = ()  # Before a place of work
-    no_work: Set = frozenset()  # What somebody is who has no employer
-    as_what: Patterns = Patterns("{}$")  # Before what somebody works as, where the verb says that it is work
-    is_what: Patterns = Patterns("{}$")  # The same where it doesn't, with the verb
+    no_work: Set = frozenset()  # What people are who have no employer
+    as_what: Patterns = Patterns("{}$")  # Before somebody's job, if the verb says that it is work
+    is_what: Patterns = Patterns("{}$")  # The same, with the verb, if the verb alone doesn't say so
     works: Row = ()  # The verb that says so, before a place of work
     asked: Row = ()  # The question in a memory that quotes an answer
     clock: Row = ()  # Behind a number: it is a time of day
     ordinals: Row = ()  # Endings of ordinal numbers in figures
     definite: Row = ()  # Articles before one of several numbered things
-    called: Row = ()  # Somebody of the speaker's, before the name
+    called: Row = ()  # Before the name of somebody the speaker knows
     company: Row = ()  # Before somebody who is there too
-    before_places: Patterns = Patterns(r"\b{} $")  # Before a place or a month, which is no part of a row of names
+    before_places: Patterns = Patterns(r"\b{} $")  # Before a place or a month, which isn't part of a list of names
     over: Row = ()  # Between the two numbers of a blood pressure
     was: Patterns = BARE  # What something was before a change
 
@@ -236,10 +236,10 @@ class Moments(Topic, frozen=True, kw_only=True):
     next: Row = ()
     units: Map = field(default_factory=dict)  # By `week`, `weekend`, `month` and `year`
     ago: Row = ()
-    ahead: Row = ()  # With `{count}` and `{unit}`
+    ahead: Row = ()  # With `{count}` and `{unit}`: a time in the future
     on: Row = ()  # Before a day or a month
     kept: Row = ()  # Words before a time that stay as they are
-    since: Row = ()  # Those of `kept` that say that it lasts from then on
+    since: Row = ()  # Those of `kept` that mean from then on
     ahead_of: Set = frozenset()
     behind: Set = frozenset()  # Those of `kept` before times in the future, and in the past
     # Those of `kept` before times in the future or past, whatever the verb's tense
@@ -252,8 +252,8 @@ class Attributes(Topic, frozen=True, kw_only=True):
     """The names of attributes, by code."""
 
     names: Map = field(default_factory=dict)  # Words or, with a `*` before, what a name may end with
-    # By how values of it hold (`set`, `series`): the last words of names that have no code
+    # For the kind of value of an attribute (`set`, `series`): the last words of names that have no code
     heads: Map = field(default_factory=dict)
-    bare: Set = frozenset()  # Words for one's own things without an article: "flat is in Leith"
+    bare: Set = frozenset()  # Words for one's own things that need no article: "flat is in Leith"
     favourites: Row = ()  # At the beginning of the name of an attribute: it is what one likes most
     one_in_the_plural: Set = frozenset()  # Plurals that name one value, and singulars that end like a plural

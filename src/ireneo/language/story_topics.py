@@ -20,10 +20,10 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     words: str
     pattern: str
     weight: float = 1.0  # Importance relative to other threads
-    says: int = 0  # Least content words in the sentence besides the cue's own
+    says: int = 0  # How many content words the sentence needs besides those of the cue
     narrated: bool = True  # Whether it also opens a thread in narration, not only in speech
     named: bool = False  # Whether the thread must name somebody, something or a relative
-    maybe: bool = False  # Whether an "if" is part of it
+    maybe: bool = False  # Whether it may contain an "if"
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,7 +32,7 @@ class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kinds: str
     words: str
     pattern: str
-    # Whether speaker and hearer suffice to identify the thread, if only one fits
+    # Whether speaker and hearer suffice to identify the thread, if only one thread fits
     by_people: bool = False
     death: bool = False  # Whether it reports a death; the group `who` is the name
 
@@ -45,13 +45,13 @@ class Threads(Topic, frozen=True, kw_only=True):
     demand: Patterns = BARE  # Somebody asks for a promise
     consent: Patterns = Patterns(r"^[\W_]*{}")  # At the beginning: somebody gives the promise that was asked for
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
-    lends: Set = frozenset()  # Verbs of whoever is owed what a debt is of
+    lends: Set = frozenset()  # Verbs of which the creditor of a debt is the subject
     toward: Set = frozenset()  # Right before the name of the other party
     speaker: Set = frozenset()
     hearer: Set = frozenset()
     nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
     joke: Patterns = BARE
-    not_so: Patterns = WORDS  # Only supposed, or asked
+    not_so: Patterns = WORDS  # Only supposed, or a question
     trifle: Patterns = WORDS  # Promises and debts of no consequence
     denies: Row = ()  # Right before a cue: negation
     undone: Patterns = WORDS  # Before a verb: the act is intended, wished or feared, not done

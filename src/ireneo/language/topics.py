@@ -38,8 +38,8 @@ class Words(Topic, frozen=True, kw_only=True):
     telling: Set = frozenset()
     stop: Set = frozenset()  # The stop list
     irregular: Row = ()  # A word and its irregular forms that a stemmer misses; none that is mostly another word
-    articles: Set = frozenset()  # Words that change nothing of what a text says
-    contractions: Map = {}  # The words that a short form stands for
+    articles: Set = frozenset()  # Words that never change the meaning of a text
+    contractions: Map = {}  # What a short form stands for
     contracted: Map = {}  # What the ending of a short form stands for
     endings: Row = ()  # Suffixes that are stripped for matching, the longest first
     # In languages that capitalise all nouns: more common words, to detect the language of short texts
@@ -50,12 +50,12 @@ class Words(Topic, frozen=True, kw_only=True):
     no_names: Set = frozenset()
     no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
     inflected: Row = ()  # Endings of words before a noun
-    signs: Row = ()  # Anywhere in a sentence: it is in this language
-    # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which come the other way round
+    signs: Row = ()  # Anywhere in a sentence: it shows that the sentence is in this language
+    # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which are put in the opposite order
     cleft: Row = ()
-    reorders: tuple[tuple[str, str], ...] = ()  # What is said in another order or in short, and how rules expect it
-    dialect: Map = {}  # By a word, how it is said and written in dialects of the language
-    participles: Map = {}  # By a beginning of a word, what stands in its place in a participle of a dialect
+    reorders: tuple[tuple[str, str], ...] = ()  # Unusual or shortened word orders, and the order that rules expect
+    dialect: Map = {}  # By a word, its forms in dialects of the language
+    participles: Map = {}  # By the beginning of a word, what replaces it in a participle of a dialect
 
 
 class Grammar(Topic, frozen=True, kw_only=True):
@@ -67,19 +67,19 @@ class Grammar(Topic, frozen=True, kw_only=True):
     do: Set = frozenset()  # The forms of the auxiliaries
     modals: Set = frozenset()  # Auxiliaries that one form stands for all persons
     able: Set = frozenset()
-    obliged: Set = frozenset()  # Auxiliaries that say what somebody can, or has to, do
+    obliged: Set = frozenset()  # Auxiliaries for ability and obligation
     future: Set = frozenset()  # Auxiliaries of the future
-    conditional: Set = frozenset()  # Auxiliaries of what is only imagined
+    conditional: Set = frozenset()  # Auxiliaries for what is only imagined
     before_to: Set = frozenset()  # Auxiliaries if an infinitive follows
     after_have: Set = frozenset()
     after_do: Set = frozenset()  # Words besides verbs that follow these as auxiliaries
     negations: Set = frozenset()
-    after_no: Set = frozenset()  # Behind a "no": something is over
-    no_longer: Row = ()  # Anywhere in a negated clause: something is over
+    after_no: Set = frozenset()  # After a "no": something has ended
+    no_longer: Row = ()  # Anywhere in a negated clause: something has ended
     pronouns: Set = frozenset()  # Personal pronouns as a subject
     speakers: Set = frozenset()  # Those of them that include the speaker
     determiners: Set = frozenset()  # Words before a noun as a subject
-    before_nouns: Set = frozenset()  # Behind one of these there is no verb
+    before_nouns: Set = frozenset()  # No verb follows one of these
     contractions: Map = {}  # What short forms stand for, by the form
     endings: Map = {}  # What the ending of a contracted pronoun stands for
     bare_subjects: Set = frozenset()  # Contracted pronouns without an apostrophe
@@ -96,8 +96,8 @@ class Grammar(Topic, frozen=True, kw_only=True):
     third_subjects: Map = {}  # By a subject of the first person, that of the third
     third_others: Map = {}  # The same by other pronouns
     owns: Set = frozenset()
-    objects: Set = frozenset()  # Those of them that stand for an owner, and for an object
-    plurals: Map = {}  # By a verb behind the speaker, its form behind "they"
+    objects: Set = frozenset()  # Those of them that are possessive, and those that are objects
+    plurals: Map = {}  # By a verb after "I", its form after "they"
     third_endings: Map = {}  # By the ending of a contracted pronoun, the verb in the third person
     third_verbs: Map = {}  # By a verb, its irregular third person
     unchanged_in_third: Set = frozenset()  # Verbs that are the same in the third person, besides `modals`
@@ -113,7 +113,7 @@ class Connectives(Topic, frozen=True, kw_only=True):
 
 
 class WordForms(Topic, frozen=True, kw_only=True):
-    """Forms of a sentence that single words show, for lines over words."""
+    """What a single word shows about the form of its sentence, for linear models over words."""
 
     shows: Map = {}  # By a form, the words that show it
     capitals: Set = frozenset()  # Words that are capitalised and are no name
@@ -184,7 +184,7 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     begging: Row = ()
     announced_below: Patterns = WORD_BEGINS  # At the end of a line: somebody else's words follow
     announces: Patterns = WORDS  # In a line that ends in a colon: somebody else's words follow
-    reviews: Patterns = WORD_BEGINS  # Anywhere: a reviewer speaks, of code and to nobody
+    reviews: Patterns = WORD_BEGINS  # Anywhere: a reviewer comments on code, addressing nobody
     reports: Patterns = WORD_ENDS  # Headings of the parts of a bug report
     steps: Patterns = WORDS  # In a line before a list: its items are tasks to do once
     options: Patterns = WORDS  # In a question before a list: its items are options
@@ -215,19 +215,19 @@ class Constraints(Topic, frozen=True, kw_only=True):
         BARE  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
     )
     keep: Patterns = BARE  # At the beginning of a clause: something is to stay as it is, or is preferred
-    # At the beginning, where a ban has no verb: a conclusion or what is so for the moment, and no ban
+    # At the beginning, in a ban without a verb: it is a conclusion or true for the moment, not a ban
     plans: Patterns = BARE
-    rests: Patterns = BARE  # At the beginning of a clause: what is left of what the clause before it denies
+    rests: Patterns = BARE  # At the beginning of a clause: what remains true of what the clause before it denies
     # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
     use: Patterns = BARE
     nothing: Patterns = BARE  # A whole sentence: a ban without a verb
     changes: Patterns = (
         BARE  # At the beginning of a sentence: a change at hand; what it is to heed is done with as well
     )
-    mends: Patterns = BARE  # Anywhere: what is said before it is a fault at hand
+    mends: Patterns = BARE  # Anywhere: what is said before it is a defect to fix now
     bound: Patterns = WORDS  # Anywhere: something must not change, is forbidden, or needs permission
     must: Patterns = WORDS  # Anywhere: obligation
-    should: Patterns = WORDS  # Anywhere: weak obligation; lasting only if firm
+    should: Patterns = WORDS  # Anywhere: weak obligation; lasting only if also `firm`
     firm: Patterns = WORDS  # Anywhere: makes a sentence general or firm
     guess: Patterns = WORDS  # A word of obligation that expresses a guess or wish
     once: Patterns = WORDS  # Something is to be done now, once
@@ -235,7 +235,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
     continues: Set = frozenset()  # At the beginning of a conditional sentence: it is part of the constraint before it
     goes_on: Patterns = BARE  # At the beginning of a sentence: a limit, reason or detail of the constraint before it
-    turns_to: Patterns = BARE  # The same behind a ban: what is wanted in its place
+    turns_to: Patterns = BARE  # The same after a ban: what is wanted instead
     # Before a word that binds: a subject, which makes the clause a statement about somebody
     subject: Patterns = WORDS
     tells: Patterns = WORDS  # The sentence reports what happened
@@ -245,7 +245,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     choices: Patterns = BARE  # In a question: the answer is a lasting decision, not the next step
     lift: Patterns = WORD_BEGINS  # Anywhere: may lift an earlier constraint
     frees: Patterns = WORD_BEGINS  # Anywhere: it frees from something, and binds nothing by itself
-    stops_it: Patterns = WORD_BEGINS  # Anywhere: it frees from what was said before, which it only points at
+    stops_it: Patterns = WORD_BEGINS  # Anywhere: it cancels what was said before, which it only refers to
     replaces: Patterns = WORD_BEGINS  # Anywhere: replaces one thing by another, and so may lift a constraint as well
     empty: Set = frozenset()  # Function words besides the stop list
 
@@ -253,32 +253,32 @@ class Constraints(Topic, frozen=True, kw_only=True):
 class Forms(Topic, frozen=True, kw_only=True):
     """The forms of sentences that bind later work, besides the words of `Constraints`."""
 
-    fillers: Patterns = BARE  # At the beginning of a clause: what says nothing of it
+    fillers: Patterns = BARE  # At the beginning of a clause: words without meaning
     joins: Row = ()  # Between two clauses that may have one subject
-    splits: Row = ()  # Between two that have not
+    splits: Row = ()  # Between two clauses with different subjects
     acts: Set = frozenset()  # Verbs; one at the beginning of a clause orders something
-    finite: Patterns = BARE  # Behind such a word: it is a noun there, and orders nothing
+    finite: Patterns = BARE  # After such a word: it is a noun there, not an order
     reaches: Patterns = BARE  # The same, before an order: it holds from now on
     for_good: Patterns = WORDS  # At the end of an order: the same
     decides: Patterns = BARE  # At the beginning of a clause: what is chosen, given up or not needed
-    recalls: Patterns = BARE  # At the beginning of a sentence: what was agreed on
+    recalls: Patterns = BARE  # At the beginning of a sentence: it repeats an agreement
     reminds: Patterns = BARE  # Anywhere: a fact is to be kept in mind
     corrects: Patterns = BARE  # At the beginning of a clause: what the agent keeps doing, or was told before
-    runs_itself: Patterns = BARE  # At the beginning of a clause: a part of all work that the speaker does
-    itself: Patterns = BARE  # The same: whatever the speaker does
-    shares: Patterns = BARE  # The same: what the listener does
-    narrows: Patterns = BARE  # The same, in an order: it is for one part only
+    runs_itself: Patterns = BARE  # At the beginning of a clause: a part of all work that the speaker does themselves
+    itself: Patterns = BARE  # The same, for anything that the speaker does
+    shares: Patterns = BARE  # The same, for what the listener does
+    narrows: Patterns = BARE  # The same, in an order: it concerns one part only
     staged: Patterns = UNDOTTED  # Anywhere: how finished the work is as a whole, or who uses it
-    owns: Patterns = WORDS  # Anywhere: where something belongs, or who has to see to it
-    practice: Patterns = BARE  # At the beginning of a clause: how those who speak work
+    owns: Patterns = WORDS  # Anywhere: where something belongs, or who is responsible for it
+    practice: Patterns = BARE  # At the beginning of a clause: how the speaker's team works
     kinds: Patterns = BARE  # At the beginning of a sentence: how all things of a kind are, or what they do
-    upkeep: Patterns = BARE  # The same: what is to be kept up to date with all work
-    likes: Patterns = BARE  # At the beginning of a clause: which kind of work or things the speaker likes, or does not
-    matters: Patterns = UNDOTTED  # Anywhere: what the speaker cares for in all work
+    upkeep: Patterns = BARE  # The same: what must be kept up to date in all work
+    likes: Patterns = BARE  # At the beginning of a clause: what kind of work or things the speaker likes or dislikes
+    matters: Patterns = UNDOTTED  # Anywhere: what matters to the speaker in all work
     keeps_to: Patterns = (
         BARE  # At the beginning of a question or of what is weighed: to keep to something for all of a kind
     )
-    tells: Patterns = WORDS  # Anywhere: what a program does, or did
+    tells: Patterns = WORDS  # Anywhere: what a program does or did
 
 
 class Rulings(Topic, frozen=True, kw_only=True):
@@ -286,7 +286,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
 
     negates: Patterns = WORD_BEGINS  # Anywhere: negation
     any_work: Patterns = UNLED  # Anywhere: what all work on a project includes, such as its commits
-    before_names: Row = ()  # Before a word that may be a verb, and is none there
+    before_names: Row = ()  # Before a word that could be a verb, but isn't one there
     owed: Patterns = UNLED  # Anywhere: obligation
     reaches: Patterns = UNLED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
     contrasts: Patterns = UNLED  # Anywhere: one thing and not another, or as it is done already
@@ -298,14 +298,14 @@ class Rulings(Topic, frozen=True, kw_only=True):
     doubts: Patterns = UNLED  # Anywhere in a question: it is rhetorical
     reports: Patterns = UNLED  # Anywhere: an observation or opinion, which rules nothing
     happened: Patterns = UNLED  # Anywhere: it is about the past
-    at_hand: Patterns = UNLED  # Anywhere: it is about the task at hand alone
+    at_hand: Patterns = UNLED  # Anywhere: it only concerns the task at hand
     # Anywhere: it weighs, asks for words, or plans a step, and is of no use without the task
     hedges: Patterns = UNLED
     orders: Patterns = BARE  # At the beginning: an order on how to work, or on what not to do
     process: Patterns = UNDOTTED  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
     joins: Patterns = BARE  # At the beginning: it continues what was said before
     points: Patterns = UNLED  # Anywhere: words that refer to something named before
-    open: Patterns = UNDOTTED  # Anywhere: the same if the referent is not in the sentence
+    open: Patterns = UNDOTTED  # Anywhere: the same, if the sentence doesn't name it
     disputes: Patterns = UNDOTTED  # Anywhere: something said is wrong
     accepts: Patterns = UNDOTTED  # Anywhere: praise, a go-ahead, or what was not done
     asks: Patterns = BARE  # At the beginning: a question, with or without a question mark
@@ -317,13 +317,13 @@ class Rulings(Topic, frozen=True, kw_only=True):
     subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
     polite: Patterns = BARE  # At the beginning: makes an order a question
     temper: Row = ()  # At the beginning or end: insults and curses, which rule nothing
-    makes_rule: Patterns = BARE  # At the beginning of a sentence: what stands before it is a rule
-    fillers: Row = ()  # At the beginning: what says nothing of the rule that follows
+    makes_rule: Patterns = BARE  # At the beginning of a sentence: the text before it is a rule
+    fillers: Row = ()  # At the beginning: words without meaning before a rule
     tags: Patterns = BARE  # At the end: a tag question
     reasons: Patterns = BARE  # At the beginning of a sentence, or after a comma: it gives a reason
     refused: Row = ()  # Before something not to be used, changed or run
     folders: Row = ()  # Before the name of a folder whose files are not to be changed
-    goes_on: Row = ()  # Behind it: a reason or a limit
+    goes_on: Row = ()  # After it: a reason or a limit
     chosen: Row = ()  # Before something to be used or run
     forbids: Row = ()  # Before an act that is forbidden
     before: Row = ()  # Between what is to be done first and what comes after it
@@ -352,9 +352,9 @@ class Binding(Topic, frozen=True, kw_only=True):
     causes: Patterns = UNDOTTED  # Anywhere: a reason that applies to other cases as well
     opposes: Patterns = UNDOTTED  # Anywhere after an order: what it replaces
     asks_first: Patterns = UNDOTTED  # Anywhere: what the agent must ask for, or who decides
-    unasked: Patterns = UNDOTTED  # Anywhere: that nobody asked for it
+    unasked: Patterns = UNDOTTED  # Anywhere: nobody asked for it
     vague: Patterns = BARE  # At the beginning of an order's object: it refers to something named elsewhere
-    conditions: Row = ()  # Behind such a word: what follows is a condition
+    conditions: Row = ()  # After such a word: what follows is a condition
     ends_vague: Row = ()  # The same, as the whole object or at its end
     wishes_for: Patterns = UNDOTTED  # Anywhere: a request for one thing that doesn't exist yet
     cases: Patterns = UNDOTTED  # Anywhere: what a program should do in a special case
@@ -364,12 +364,12 @@ class Binding(Topic, frozen=True, kw_only=True):
     refuses_one: Patterns = BARE  # The same, about one thing that doesn't exist yet
     uses_ours: Patterns = BARE  # At the beginning of a clause: a request or order to use what the project has
     otherwise: Patterns = UNDOTTED  # Anywhere in an order: it is what to do in place of what was forbidden
-    you_have: Patterns = BARE  # At the beginning: it says that something is at a place
-    has_it: Patterns = UNDOTTED  # Anywhere: what is wanted exists already
-    judges: Patterns = BARE  # At the beginning of a sentence: it says what is bad about something
+    you_have: Patterns = BARE  # At the beginning: something is at a certain place
+    has_it: Patterns = UNDOTTED  # Anywhere: what is wanted already exists
+    judges: Patterns = BARE  # At the beginning of a sentence: a criticism of something
     contradicts: Patterns = BARE  # At the beginning of a sentence: it contradicts what was said
     unmeant: Patterns = BARE  # At the beginning of a clause: what follows is not intended
-    agrees: Patterns = UNDOTTED  # Anywhere: one thing should be the same as another
+    agrees: Patterns = UNDOTTED  # Anywhere: two things should be the same
     senseless: Patterns = BARE  # At the beginning of a clause: what follows is pointless
     reminds: Patterns = BARE  # At the beginning of a sentence: what follows was known already
     stressed: Patterns = Patterns(flags=0)  # Anywhere, in capitals: something is forbidden, or allowed in one way only
@@ -378,29 +378,29 @@ class Binding(Topic, frozen=True, kw_only=True):
     wants_rather: Patterns = UNDOTTED  # Anywhere: what is wanted instead of something else
     cites: Patterns = UNDOTTED  # Anywhere: a document that contains the rules
     breaches: Patterns = BARE  # At the beginning of a clause: a rule was broken, or must be kept
-    is_such: Patterns = BARE  # At the beginning of a clause: what the project is
-    refutes: Patterns = UNDOTTED  # Anywhere: what was said is invented
-    denied: Patterns = Patterns(flags=0)  # Anywhere: something is not so
+    is_such: Patterns = BARE  # At the beginning of a clause: a property of the project
+    refutes: Patterns = UNDOTTED  # Anywhere: what was said is made up
+    denied: Patterns = Patterns(flags=0)  # Anywhere: something is not true
     habits: Patterns = BARE  # At the beginning of a question: it asks why work is done in a way
-    instead_of: Patterns = UNDOTTED  # At the beginning of a sentence: not in this way but in that
+    instead_of: Patterns = UNDOTTED  # At the beginning of a sentence: not in this way but in another
     needless: Patterns = BARE  # At the beginning of a clause: something is unnecessary
     blamed: Patterns = UNDOTTED  # Anywhere: the consequence of what the agent did
-    just: Patterns = BARE  # At the beginning of a clause after one that blames: an order
-    our_way: Patterns = UNDOTTED  # Anywhere: how those who speak do it, or not; what they decided on
+    just: Patterns = BARE  # At the beginning of a clause after criticism: an order
+    our_way: Patterns = UNDOTTED  # Anywhere: how the speaker's team does something, or doesn't; what it decided on
     so_no: Patterns = UNDOTTED  # Anywhere: what follows from a fact must not be done
     replaced: Patterns = UNDOTTED  # Anywhere: something is out of date
-    duties: Patterns = BARE  # Behind the words for a kind of things: how all of them must be
+    duties: Patterns = BARE  # After the words for a kind of things: how all of them must be
     told_before: Patterns = UNDOTTED  # Anywhere: the speaker said it before
-    halts: Patterns = BARE  # At the beginning of a clause: an answer is wanted now, and no work
-    from_now: Patterns = UNDOTTED  # Anywhere in an order: it holds from now on
+    halts: Patterns = BARE  # At the beginning of a clause: the speaker wants an answer now, and no work
+    from_now: Patterns = UNDOTTED  # Anywhere in an order: it is valid from now on
     of_layout: Patterns = UNDOTTED  # Anywhere: where on a screen something is
     limits_edit: Patterns = BARE  # At the beginning: what the edit at hand is not to touch
     of_display: Patterns = UNDOTTED  # Anywhere: how a product looks
-    of_moment: Patterns = UNDOTTED  # Anywhere: it points at the moment, or at what was said before
-    of_speaker: Patterns = UNDOTTED  # Anywhere: who speaks, as the subject or the object
+    of_moment: Patterns = UNDOTTED  # Anywhere: it refers to the current moment, or to what was said before
+    of_speaker: Patterns = UNDOTTED  # Anywhere: the speaker, as subject or object
     happened: Patterns = UNDOTTED  # Anywhere: what a program did when the user tried it
     each_time: Patterns = UNDOTTED  # Anywhere in an order: how often it is to be followed
-    when_making: Patterns = BARE  # At the beginning: what holds when things of a kind are made
+    when_making: Patterns = BARE  # At the beginning: what is required when things of a kind are made
     none_of: Patterns = BARE  # At the beginning: there is to be nothing of a kind
     use_for: Patterns = BARE  # At the beginning: what a named thing is used for
     of_all_work: Patterns = (
@@ -408,31 +408,31 @@ class Binding(Topic, frozen=True, kw_only=True):
     )
     records: Patterns = BARE  # At the beginning: it asks that what follows be written down as a rule
     records_below: Patterns = BARE  # The same, and the rules are in the sentences below
-    leans: Patterns = BARE  # At the beginning of a clause: what the next one depends on
-    wonders: Patterns = BARE  # At the beginning of a clause: its speaker isn't sure
-    though: Row = ()  # At the beginning of a clause: it only joins it to the one before
+    leans: Patterns = BARE  # At the beginning of a clause: a condition of the next clause
+    wonders: Patterns = BARE  # At the beginning of a clause: the speaker isn't sure
+    though: Row = ()  # At the beginning of a clause: it only connects it to the one before
     wishes_not: Patterns = BARE  # At the beginning of an order: what the speaker would rather not do
 
 
 class SaidOnce(Topic, frozen=True, kw_only=True):
-    """What shows that a ruling said once reaches beyond its task, and what that it doesn't."""
+    """What shows that a ruling that was said once reaches beyond its task, and what shows that it doesn't."""
 
-    wide: Patterns = UNDOTTED  # Anywhere: it holds at any time, or in all of the project
+    wide: Patterns = UNDOTTED  # Anywhere: it is valid at any time, or in the whole project
     lasts: Patterns = UNDOTTED  # Anywhere: an order from now on, or for every time
     written_in: Patterns = UNDOTTED  # Anywhere: in which language commits and code are written
     stays: Patterns = UNDOTTED  # Anywhere: a file is left as it is, for a reason
     points: Patterns = BARE  # At the beginning of a sentence: its subject was named before it
     narrow: Patterns = UNDOTTED  # Anywhere in an order: it is about what is at hand
-    purposes: Patterns = UNDOTTED  # Anywhere: what follows says what something is for
+    purposes: Patterns = UNDOTTED  # Anywhere: what follows states a purpose
     builds: Patterns = BARE  # At the beginning of a sentence: it orders that one thing be made or changed
-    habits: Patterns = BARE  # At the beginning of a clause: what those who speak do, or never do
-    occasions: Patterns = BARE  # At the beginning of a clause: work that comes again
+    habits: Patterns = BARE  # At the beginning of a clause: what the speaker's team does, or never does
+    occasions: Patterns = BARE  # At the beginning of a clause: recurring work
     asks: Patterns = BARE  # At the beginning of a sentence: a question, with or without its mark
-    spoken: Patterns = UNDOTTED  # Anywhere: what is only said aloud, as in what was dictated or recorded
+    spoken: Patterns = UNDOTTED  # Anywhere: it is only said aloud, as in dictated or recorded speech
     praises: Set = frozenset()  # Words that call something good or bad, and name nothing
-    outright: Patterns = BARE  # At the beginning of a sentence: what those who speak want as far as possible
-    chooses: Patterns = BARE  # At the beginning of a clause, before a tool: what is used in all work, or not
-    one_thing: Patterns = BARE  # Behind it: the tool is one that was named, or is for something at hand
+    outright: Patterns = BARE  # At the beginning of a sentence: what the speaker's team wants as far as possible
+    chooses: Patterns = BARE  # At the beginning of a clause, before a tool: the tool is used in all work, or isn't
+    one_thing: Patterns = BARE  # After it: the tool was named before, or is for something at hand
     for_one: Patterns = UNDOTTED  # Anywhere: it is for one thing, may be left, or is one of several
     tools: Set = frozenset()  # Names of tools, languages and services, and of kinds of them
 
@@ -446,8 +446,8 @@ class Wishes(Topic, frozen=True, kw_only=True):
     unwanted: Patterns = UNLED  # Anywhere: what follows is not wanted
     wondered: Patterns = UNLED  # Anywhere in a question: it is about others and is no request
     of_commands: Set = frozenset()  # The kinds that need the name of a command
-    anytime: Set = frozenset()  # The kinds that tell something also where they open a task
-    added: Set = frozenset()  # The kinds that ask for something more, and not where it is unwanted
+    anytime: Set = frozenset()  # The kinds that are informative even if they open a task
+    added: Set = frozenset()  # The kinds that ask for something more, and don't count where it is unwanted
 
 
 class Kinds(Topic, frozen=True, kw_only=True):
@@ -480,13 +480,13 @@ class Questions(Topic, frozen=True, kw_only=True):
     after: Row = ()  # It asks about what was before or after something, which follows
     past: Patterns = WORDS  # It asks about the past, which may differ from now
     newest: Patterns = WORDS  # It asks for the current or latest state
-    asked_of: Row = ()  # Before a name: it is of that one that it asks
-    of_others_too: Patterns = WORDS  # It asks of more than the one whom it names
+    asked_of: Row = ()  # Before a name: the question is about this person
+    of_others_too: Patterns = WORDS  # It also asks about others than the person whom it names
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
     time_words: Patterns = WORDS  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
     motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
-    small_talk: Row = ()  # A message that is no more than this answers nothing
+    small_talk: Row = ()  # The whole message is small talk, which answers nothing
     own_verb: Patterns = WORD_BEGINS  # It asks what the asker does; the group is the verb
     of_another: Map = {}  # By the ending of such a verb, the ending in the third person
 
@@ -499,11 +499,11 @@ class Senses(Topic, frozen=True, kw_only=True):
 
 
 class Passwords(Topic, frozen=True, kw_only=True):
-    """How a password is told in a sentence."""
+    """How a password is stated in a sentence."""
 
-    called: Set = frozenset()  # What it is called; longer words that end so count as well
-    purpose: Row = ()  # Behind the name: before what it is for
-    says: Row = ()  # Between the name, or what it is for, and the password
+    called: Set = frozenset()  # Its names; longer words with these endings count as well
+    purpose: Row = ()  # After the name: before its purpose
+    says: Row = ()  # Between the name or purpose and the password
     serves: Row = ()  # Between a password and its name
 
 
@@ -521,7 +521,7 @@ class Persons(Topic, frozen=True, kw_only=True):
     called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
     named: Row = ()  # Before the name by which somebody calls another person
-    speakers: Set = frozenset()  # Words for the speakers of any conversation, by which nobody can be found
+    speakers: Set = frozenset()  # Words for the speakers of any conversation, by which nobody can be identified
 
 
 class Serving(Topic, frozen=True, kw_only=True):
@@ -539,7 +539,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     unreal: Patterns = BARE  # It is only imagined, or part of a story
     turned: Patterns = WHOLE  # It says that something has changed
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
-    equipment: Set = frozenset()  # Words of what somebody has and works with: of others only what the goal names
+    equipment: Set = frozenset()  # Words for what somebody owns and works with: only things that the goal names matter
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
     asked: Patterns = BARE  # At the beginning: the goal is a question
     asks: Map = {}  # By an area of life, words of goals in it
@@ -560,7 +560,7 @@ class Names(Topic, frozen=True, kw_only=True):
     particles: Set = frozenset()  # Words between two parts of a name
     abbreviated: Set = frozenset()  # Titles with a full stop; case-sensitive
     titles: Set = frozenset()  # Titles before a name
-    # After one of these, a word may be capitalised that the sources write in lower case: the Captain
+    # After one of these, a word that the sources write in lower case may be capitalised: the Captain
     before_titles: Set = frozenset()
     # In languages that capitalise nouns: words before a noun that names mostly lack
     determiners: Set = frozenset()
@@ -603,7 +603,7 @@ class Speech(Topic, frozen=True, kw_only=True):
 class Prose(Topic, frozen=True, kw_only=True):
     """What agents say about their work."""
 
-    lead: Row = ()  # Before an intent, at the beginning of a sentence
+    lead: Row = ()  # Before a stated intent, at the beginning of a sentence
     intent: Row = ()  # The sentence says what will be done
     empty: Patterns = Patterns(
         "^{}[.!:]*$"
@@ -617,7 +617,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     places: Row = ()  # Before a line number
     labels: Row = ()  # A whole heading: it says what kind of thing follows and not of what
     for_user: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning: it tells the user what to do now
-    unsure: Row = ()  # At the beginning: such a subject with what may be so of it
+    unsure: Row = ()  # At the beginning: a subject of which the sentence only supposes something
     numbered: Row = ()  # What choices are called before their numbers or letters
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
     because: Row = ()  # The same, and enough in a sentence about what will be done
@@ -628,10 +628,10 @@ class Prose(Topic, frozen=True, kw_only=True):
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
     takes_back: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: what was said before was wrong
-    finds: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: it is known now what is the matter
+    finds: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the cause is known now
     takes_away: Patterns = Patterns(r"^\W*{}(?!\w)")  # At the beginning: something was removed
-    passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run pass
-    passes_not: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: not all of them do, or they don't yet
+    passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run passed
+    passes_not: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: not all of them pass, or not yet
 
 
 class Explaining(Topic, frozen=True, kw_only=True):
@@ -639,49 +639,49 @@ class Explaining(Topic, frozen=True, kw_only=True):
 
     rules: Patterns = WHOLE  # It says what must be so, what works or not, or what replaces something
     takes: Patterns = WHOLE  # It says what the speaker must use: a plan that is also a rule
-    openings: Row = ()  # Before the sentence itself
+    openings: Row = ()  # At the beginning, before the sentence itself
     hedges: Patterns = Patterns(r"\b{}(?!\w)")  # It only guesses
     tells: Patterns = WHOLE  # It is about the work at hand: what was done, is planned, or is in the code
-    stands: Patterns = WHOLE  # It says what is custom in a project
+    stands: Patterns = WHOLE  # It states a custom of the project
 
 
 class Warned(Topic, frozen=True, kw_only=True):
-    """How somebody tells of a failure, for the guard. Patterns of whole words."""
+    """How people report a failure, for the guard. Patterns of whole words."""
 
-    bans: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: what follows must not be done
+    bans: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: what follows must not be done
     runs: Row = ()  # Before a command: it is run
     ends: Patterns = Patterns("^{}$")  # A word that is none of a command, which opens a clause without marks
-    acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # A clause begins so: it says what to do
+    acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # At the beginning of a clause: it says what to do
     instead: Patterns = WHOLE  # Anywhere: it says what to do
-    joins: Row = ()  # Before a clause that goes on
-    reasons: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: it says why
+    joins: Row = ()  # Before a clause that continues
+    reasons: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: it gives a reason
     fails: Patterns = WHOLE  # Anywhere: something goes wrong
     needs: Patterns = WHOLE  # Anywhere: something has to be there
     unnamed: Patterns = WHOLE  # Anywhere: something that is run is forbidden, whether or not its command is named
     changes: Patterns = Patterns(r"(?<![\w-]){}(?!\w)")  # Anywhere: what is named is a file that is changed
     in_place_of: Row = ()  # Before a command: something else replaces it
-    ahead_of: Row = ()  # Before a command: what stands in front is to be done first
+    ahead_of: Row = ()  # Before a command: what is named before it must be done first
     right: Patterns = WHOLE  # Anywhere: what is named is the right way
-    since: Row = ()  # Behind a comma: what follows says why
+    since: Row = ()  # After a comma: a reason follows
     always: Row = ()  # Before what is to be done each time
-    old: Patterns = WHOLE  # Before what it holds of, which another has replaced
+    old: Patterns = WHOLE  # Before something outdated, to which the failure applies
     through: Row = ()  # Before a program by which something was done
-    deeds: Map = {}  # Verbs that tell a command, with it
+    deeds: Map = {}  # By a command, verbs that mean it
     installs: Row = ()  # Before the name of a package: it was installed, or in another version
     kinds: Map = {}  # What is run, with the commands and words by which projects mostly run it
-    fine: Patterns = WHOLE  # Anywhere: what is named beside the failure goes well
-    where: Row = ()  # Before the place, the environment or the branch of which it holds
+    fine: Patterns = WHOLE  # Anywhere: what is named in addition to the failure works
+    where: Row = ()  # Before the place, environment or branch to which it applies
     the: Row = ()  # Between these two
     folder: Row = ()  # Behind the name of a folder
-    whole: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for all of it, and not for a part that is named
-    root: Row = ()  # It holds at the root
-    together: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for several at the same time
-    untouched: Row = ()  # Before a word of changing: what is named must not be changed
-    case: Patterns = Patterns(r"^{}(?!\w)")  # A clause begins so: it says in which case something else holds
-    as_root: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It holds for the administrator
-    lands: Row = ()  # Before the place where it ends up, which is none of where it holds
-    named: Row = ()  # Behind a name in marks: it is that of such a thing, and no command
-    lacks: Map = {}  # Before what was missing; with the word that demands it
+    whole: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to the whole, not to a part that is named
+    root: Row = ()  # It applies at the root
+    together: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to several at the same time
+    untouched: Row = ()  # Before a verb of changing: what is named must not be changed
+    case: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: the case in which something else applies
+    as_root: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to the administrator
+    lands: Row = ()  # Before the target of a command, which isn't where the failure occurs
+    named: Row = ()  # After a name in backticks: it is the name of such a thing, not a command
+    lacks: Map = {}  # Before something that was missing, by the word that demands it
 
 
 Voice = Literal["first", "second", "third"]
