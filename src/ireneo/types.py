@@ -19,7 +19,6 @@ from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, InstructionPage, Lesson, Verdict
-from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
@@ -152,7 +151,6 @@ __all__ = [
     "MemoryPage",
     "MemorySource",
     "Mention",
-    "MergedLessons",
     "MessageId",
     "Migrated",
     "ModelChoice",

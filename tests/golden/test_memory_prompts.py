@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.prompts import FACTS, LESSONS, LESSONS_MERGE, LESSONS_REPAIR, REFLECT
+from ireneo.prompts import FACTS, LESSONS, LESSONS_LOOK, REFLECT
 
 FOLDER = Path(__file__).parent / "prompts"
 RUN = {
@@ -26,12 +26,10 @@ ASKED = {
         known="- Anna lives in Lisbon.",
     ),
     "lessons": LESSONS.render(**RUN),
-    "lessons_repair": LESSONS_REPAIR.render(
+    "lessons_look": LESSONS_LOOK.render(
         messages="[1] user: Book the berths.",
-        lessons='{"kind":"fact","lesson":"It is high tide."}\n- It names none of its messages.',
-    ),
-    "lessons_merge": LESSONS_MERGE.render(
-        lessons="1. (2 runs, last 3 May 2026) The tide tables lie in data/tides.csv."
+        known="1. The tide tables lie in data/tides.csv.",
+        lessons='1. {"kind":"fact","lesson":"It is high tide."}\n! It names none of its messages.',
     ),
     "facts": FACTS.render(
         known="K1 Anna · home: Lisbon (since 2025-11-03)",

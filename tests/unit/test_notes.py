@@ -12,6 +12,7 @@ from tests.golden.material import edit, run, said, session, step, user
 
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
+from ireneo.log.message import Draft, Text
 from ireneo.ports.models import Prompt
 from ireneo.summaries.notes import Note, note_id, read_note
 from ireneo.testing.scripted import Scripted, ScriptedLLM
@@ -435,6 +436,40 @@ def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -
         assert len(facts) > 50
         assert [fact for fact in facts if f"{fact}\n" not in f"{text(context)}\n"] == []
         assert context.tokens <= whole // 30
+
+    live("in memory", tmp_path, work, model)
+
+
+FLOOD = "The tide gauge of pier 7 stands at 412."
+
+
+@pytest.mark.parametrize(
+    ("newest", "is_told"),
+    [
+        (run("cat tides.csv", f"{FLOOD}\n" + "There is no wind.\n" * 3_000), True),
+        (user("Now look at the tides."), True),
+        (run("date", "Monday"), False),
+    ],
+    ids=["what has no room", "a request", "what is shown as it is"],
+)
+def test_the_newest_message_is_told_to_the_writer_unless_it_is_shown_as_it_is(
+    newest: list[Draft], is_told: bool, tmp_path: Path
+) -> None:
+    last = newest[-1].parts[0]
+
+    def write(prompt: Prompt) -> Scripted:
+        at = re.findall(r"^\[(\d+)\]", prompt.user, re.M)[-1]
+        return {"notes": [f"found 4 [{at}] {FLOOD}" if FLOOD in prompt.user else "found 4 [2] It is log line 7."]}
+
+    model = ScriptedLLM(write)
+
+    async def work(session: Session) -> None:
+        await session.append([*flagged(), *said("Done."), *newest])
+        budget = sum(message.tokens for message in await session.messages()) // 25
+        await session.summarise(budget, preset=FINE)
+        shown = last.text if isinstance(last, Text) else ""
+        assert ((FLOOD if FLOOD in str(last) else shown or "Monday") in model.prompts[0].user) == is_told
+        assert (FLOOD in text(await look(session, budget))) == (FLOOD in str(last))
 
     live("in memory", tmp_path, work, model)
 

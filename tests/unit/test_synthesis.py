@@ -34,6 +34,9 @@ README = (
 )
 
 
+LOOK = "lessons-look"
+
+
 def said(role: str, text: str) -> Draft:
     return Draft(role=role, parts=(Text(text=text),))  # type: ignore[arg-type]
 
@@ -66,10 +69,17 @@ def reply(*lessons: Mapping[str, object], **more: Sequence[Mapping[str, object] 
 
 
 class House:
-    """A memory with a scripted model, over a store in memory."""
+    """A memory with a scripted model, over a store in memory; at a second look it says `look`."""
 
-    def __init__(self, *script: Scripted, limits: Limits | None = None, store: InMemoryStore | None = None) -> None:
-        self.model = ScriptedLLM(script)
+    def __init__(
+        self,
+        *script: Scripted,
+        look: Scripted = "{}",
+        limits: Limits | None = None,
+        store: InMemoryStore | None = None,
+    ) -> None:
+        answers = iter(script)
+        self.model = ScriptedLLM(lambda prompt: look if prompt.name.startswith(LOOK) else next(answers))
         self.store = store or InMemoryStore()
         self.clock = ManualClock()
         means = Resources(
@@ -197,7 +207,6 @@ async def test_what_does_not_stand_is_told_once_and_then_refused(name: str) -> N
     (learned,) = await house.learn()
     assert len(house.model.prompts) == 2
     assert why in house.model.prompts[1].user
-    assert BERTHS not in house.model.prompts[1].user.rpartition("what is wrong with each:")[2]
     assert len(learned.refused) == 1
     assert why in learned.refused[0]
     assert await house.told() == [BERTHS]
@@ -299,11 +308,61 @@ async def test_what_rules_drew_and_the_model_calls_worthless_is_not_told() -> No
     assert [each.lesson for each in await judged.memory.lessons()] == told[1:]
 
 
-async def test_what_is_mended_stands() -> None:
-    house = House(reply(lesson("The tide tables lie in data/ghosts.csv.")), reply(lesson()))
+GHOSTS = "The tide tables lie in data/ghosts.csv."
+
+
+@pytest.mark.parametrize("first", [GHOSTS, f"{BERTHS[:-1]}, and `make berths` does not."])
+async def test_what_is_mended_on_a_second_look_stands(first: str) -> None:
+    house = House(reply(lesson(first)), look={"mended": [{"number": 1, **lesson()}, {"number": 9, **lesson()}]})
     await house.tell()
     (learned,) = await house.learn()
     assert learned.refused == ()
+    assert await house.told() == [BERTHS]
+    told, looked = house.model.prompts
+    assert [told.name, looked.name] == ["lessons-3", "lessons-look-3"]
+    assert learned.tokens_in > len(told.user) / 4
+
+
+async def test_a_second_look_shows_what_else_names_the_same_and_may_drop_what_it_speaks_against() -> None:
+    misled = lesson("`harbour tow --all` finds no pilot: don't use it.", 10, 11, kind="trap")
+    house = House(
+        reply(misled, lesson()),
+        look={"dropped": [{"lesson": 1, "why": "It worked with a pilot."}, {"lesson": 7, "why": "There is none."}]},
+    )
+    lost = ran(5, "harbour tow --all", "Exit code 1\nno pilot", failed=True)
+    long = "\n".join(f"buoy {at}" for at in range(500))
+    towed = ran(6, "harbour tow --all --pilot ann", f"{long}\ntow --all: done, `harbour tow --all` again\n{long}")
+    await house.tell("one", *lost, *towed)
+    (learned,) = await house.learn()
+    assert await house.told() == [BERTHS]
+    assert learned.refused == ("“`harbour tow --all` finds no pilot: don't use it.”: It worked with a pilot.",)
+    looked = house.model.prompts[-1].user
+    assert "harbour tow --all --pilot ann" in looked
+    assert "buoy 499\ntow --all: done, `harbour tow --all` again\nbuoy 0\n" in looked
+    assert "buoy 77" not in looked
+
+
+async def test_what_a_known_lesson_says_already_confirms_it() -> None:
+    same = "`read_tides` reads the tide tables from data/tides.csv."
+    first, second = House(reply(lesson())), reply(lesson(same))
+    await first.tell("one")
+    await first.learn()
+    again = House(second, look={"dropped": [{"lesson": 1, "known": 1}]}, store=first.store)
+    await again.tell("two")
+    await again.learn()
+    assert f"1. {BERTHS}" in again.model.prompts[-1].user
+    (only,) = [each for each in await again.memory.lessons() if each.cue.startswith(MODEL)]
+    assert (only.lesson, only.seen) == (BERTHS, 2)
+    assert {each.session for each in only.sources} == {"one", "two"}
+
+
+@pytest.mark.parametrize("fault", [ModelUnavailable("The model is down."), BadReply("It does not fit.")])
+async def test_without_a_second_look_the_lessons_stay_as_they_are(fault: Exception) -> None:
+    house = House(reply(lesson(), lesson(GHOSTS)), look=fault)
+    await house.tell()
+    (learned,) = await house.learn()
+    assert learned.failed == ""
+    assert len(learned.refused) == 1
     assert await house.told() == [BERTHS]
 
 
@@ -366,7 +425,7 @@ async def test_two_that_learn_at_once_ask_once() -> None:
     other = House(reply(lesson()), store=one.store)
     both = await asyncio.gather(one.learn(), other.learn())
     assert sum(len(each) for each in both) == 1
-    assert len(one.model.prompts) + len(other.model.prompts) == 1
+    assert len(one.model.prompts) + len(other.model.prompts) == 2
     assert await one.told() == [BERTHS]
 
 

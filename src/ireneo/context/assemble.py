@@ -457,8 +457,8 @@ STATEMENTS_SHARE = 0.96
 """Share of the room for notes that goes to their statements; bullets, headings and the state have the rest."""
 
 
-def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
-    """What notes on the past may cost in a narrow context that is to show all of them, as a share of the past."""
+def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
+    """What notes up to position `end` may cost in a narrow context that is to show all of them, as a share of these."""
     target, policy = options.budget, options.policy
     live_tokens = int(target * policy.live_share)
     tail = read_tail(path, path.head.position, max(live_tokens, 1))
@@ -466,6 +466,7 @@ def share_for_notes(path: WorkPath, options: ContextOptions) -> float:
     row, _ = close_loose(path.row(newest[0].position - 1, newest), policy)
     system, rest = split_system(row)
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in rest)
+    size += sum(message.tokens for message in newest if message.position <= end)
     past = coarse_row(rest, newest, policy, noted=True)
     return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 

@@ -48,7 +48,6 @@ from ireneo.engine.learn import (
     mark_file,
     read_session,
 )
-from ireneo.engine.merging import MergedLessons, merge_lessons
 from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading, run_steps
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import place_if_unplaced, place_unplaced
@@ -375,18 +374,11 @@ class LogLearner:
         self._tell(LogLearned(log=log, is_known=done.is_known, is_empty=bool(done.imported.empty)))
 
     def _add(self, done: LearnReport) -> None:
-        was, imported, merged = self.report, self.report.imported, self.report.merged
+        was, imported = self.report, self.report.imported
         self.report = LearnReport(
             sessions=was.sessions + done.sessions,
             imported=ImportReport(
                 sessions=imported.sessions + done.imported.sessions, empty=imported.empty + done.imported.empty
-            ),
-            merged=MergedLessons(
-                merged=merged.merged + done.merged.merged,
-                outdated=merged.outdated + done.merged.outdated,
-                failed=merged.failed or done.merged.failed,
-                tokens_in=merged.tokens_in + done.merged.tokens_in,
-                tokens_out=merged.tokens_out + done.merged.tokens_out,
             ),
         )
 
@@ -416,9 +408,8 @@ class LogLearner:
                 sessions = [each.session for each in kept.imported]
                 more: list[LearnedSession] = []
                 await run_steps(learn(self._resources, self._space, sessions, kept.left), more.append, self._tell)
-                merged = await merge_lessons(self._resources, self._space, more)
                 await self._store.write(self._mark, waiting, sessions)
-                done = replace(done, sessions=tuple(more), merged=merged)
+                done = replace(done, sessions=tuple(more))
             self._add(done)
         self._tell(LogLearned(log=waiting.log, is_known=kept.is_known))
 

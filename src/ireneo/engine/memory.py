@@ -37,7 +37,6 @@ from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson, Verdict, review
-from ireneo.engine.merging import merge_lessons
 from ireneo.engine.named import used
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
@@ -360,16 +359,15 @@ class Memory:
     ) -> LearnReport:
         """Learn from the given sessions, or from every session that has grown since it was last learned from.
 
-        With a model each run is also read by it, and new lessons are merged with known ones of the same meaning. If the
-        model fails, that is reported, and the rest is done without it. `learn` may be interrupted and may run several
+        With a model each run is also read by it, and what it says is looked at by it once more. If the model fails,
+        that is reported, and the rest is done without it. `learn` may be interrupted and may run several
         times at once: what was learned stays, and nothing is learned twice.
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
-        merged = await merge_lessons(self._resources, self.space, done)
         if sessions is None:
             await self._compile_traps()
-        return LearnReport(sessions=tuple(done), merged=merged)
+        return LearnReport(sessions=tuple(done))
 
     async def unlearned(self) -> int:
         """Return how many sessions `learn` would learn from."""

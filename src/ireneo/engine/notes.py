@@ -65,8 +65,11 @@ def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: Context
         assemble(path, None, replace(options, budget=target))
     reading = _Reading(reader, {each.id: each for each in path.made})
     newest = _newest(reader, head)
-    due = reading.stretches(path.shown, newest[0].position - 1)
-    share = share_for_notes(path, replace(options, budget=target)) if due else None
+    # A newest message without room would be known to nobody, and a request says what the work before is asked for.
+    is_long = sum(each.tokens for each in newest) > int(target * options.policy.live_share)
+    end = head.position if is_long or newest[0].opens_turn else newest[0].position - 1
+    due = reading.stretches(path.shown, end)
+    share = share_for_notes(path, replace(options, budget=target), end) if due else None
     return DueStretches(stretches=due, made=path.made, share=share)
 
 

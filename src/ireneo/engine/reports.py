@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
-from ireneo.engine.merging import MergedLessons
 from ireneo.engine.work import WorkResult
 from ireneo.ports.models import LogSource
 from ireneo.short_repr import ShortRepr
@@ -106,8 +105,6 @@ class LearnReport(ShortRepr, frozen=True, kw_only=True):
     """What was imported first, if a file was learned from."""
     is_known: bool = False
     """Whether exactly this file was learned from before, so that nothing was done."""
-    merged: MergedLessons = MergedLessons()
-    """What came of comparing the new lessons with the known ones."""
 
     @property
     def new(self) -> int:
@@ -117,12 +114,12 @@ class LearnReport(ShortRepr, frozen=True, kw_only=True):
     @property
     def tokens_in(self) -> int:
         """The tokens that the model read."""
-        return sum(each.tokens_in for each in self.sessions) + self.merged.tokens_in
+        return sum(each.tokens_in for each in self.sessions)
 
     @property
     def tokens_out(self) -> int:
         """The tokens that the model wrote."""
-        return sum(each.tokens_out for each in self.sessions) + self.merged.tokens_out
+        return sum(each.tokens_out for each in self.sessions)
 
 
 class SummariseReport(Struct, frozen=True, kw_only=True):

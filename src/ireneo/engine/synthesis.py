@@ -1,49 +1,41 @@
 """Ask a model for the lessons of a run, and keep those that the run supports.
 
 A lesson is refused only where it is surely wrong: it names what no message shows, it passes on what an output asks for
-and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right.
+and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right. Then the
+model looks at all of its lessons once more, beside the messages of the run that name the same, and says what misleads,
+what is told in narrower words, and what says no more than a known lesson.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+import logging
+from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.shorten import excerpt, shorten
-from ireneo.grounding.check import Grounds, error_text, strike
-from ireneo.grounding.claims import TextClaim, claims, instruction_like, neutralise
-from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
-from ireneo.language.files import topic
-from ireneo.language.topics import Instructions
-from ireneo.language.words import sentences
+from ireneo.engine.lesson_evidence import RunEvidence, Verified, named_in, verify
+from ireneo.errors import ModelError
+from ireneo.grounding.claims import claims, neutralise
+from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
+from ireneo.language.words import terms
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
-from ireneo.lessons.commands import main_step, shell_steps
-from ireneo.lessons.naming import programs
-from ireneo.lessons.observe import limited
-from ireneo.lessons.rulings import ruling_cue
-from ireneo.lessons.run import CATEGORY, MODEL, Category, DiaryEntry, Observation, Trigger
-from ireneo.lessons.shell import RunMaterial, command_of, run_steps
+from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.message import Count, Message, MessageId, without_recalled
-from ireneo.memories.record import Record, likeness_key
-from ireneo.patterns import lazy_re
+from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.models import LanguageModel, Prompt, Usage
-from ireneo.prompts import LESSONS, LESSONS_REPAIR
-from ireneo.prompts.replies import Again, LessonKind, LessonSaid, LessonsReply
+from ireneo.prompts import LESSONS, LESSONS_LOOK
+from ireneo.prompts.replies import LessonSaid, LessonsLook, LessonsReply
 from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.statements import prose, prose_worth
-from ireneo.summaries.steps import Step
-
-_INSTRUCTIONS = topic(Instructions)
-
 
 OWN_TOOLS = "ireneo"
 """Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
@@ -63,10 +55,19 @@ COSTLIEST = 12
 AFTER = 2
 """Messages after a failure in which the agent may explain it."""
 MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
+LOOKED_TOKENS = 800
+"""Tokens of messages that a model is shown for each of its lessons, when it looks at them once more."""
+LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
+"""How many times the tokens above such a message may have; the most that all of them have room for."""
+RELATED, NEIGHBOURS = 3, 2
+"""Messages that a lesson does not rest on but that name the same, and known lessons like it, at most."""
+NEAR = 0.2
+"""The least likeness (shared words and names, of all of both) of a known lesson that is shown beside a new one."""
 KNOWN_TOLD = 40
 """Known lessons of the project that a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
 _FENCES = ("</messages>", "</diary>", "</known>", "</drawn>")
+_LOG = logging.getLogger("ireneo")
 _SPEAKERS = {"assistant": "agent", "tool": "output"}
 _OUTCOMES = {"good": "its log says that it came out well", "bad": "its log says that it came out badly"}
 
@@ -101,24 +102,38 @@ async def synthesise(
 ) -> Synthesis:
     """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError.
 
-    `drawn` is what rules would tell of it for the first time: what other runs showed as well, no model leaves out. What
-    of the answer does not stand, the model may mend once.
+    `drawn` is what rules would tell of it for the first time: what other runs showed as well, no model leaves out.
     """
     # Those in a model's words first: of the others the rules count without being told.
-    told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
-    shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, drawn[:MOST_DRAWN], count)
+    told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))
+    asked = told[:KNOWN_TOLD]
+    shown, prompt = await asyncio.to_thread(_prompt, material, entries, asked, drawn[:MOST_DRAWN], count)
     evidence = RunEvidence(material, shown, _cited_in_diary(material, entries, shown))
     answer = await model.ask(prompt, LessonsReply)
     usage = [answer.usage]
+    again = [
+        (held, asked[each.lesson - 1], evidence.cited(each.messages))
+        for held, those in ((True, answer.value.confirmed), (False, answer.value.contradicted))
+        for each in those
+        if 1 <= each.lesson <= len(asked)
+    ]
     held = await asyncio.to_thread(_verified, answer.value.lessons, evidence)
-    if wrong := [(said, taught) for said, taught in held if taught.observation is None]:
-        asked = await asyncio.to_thread(_repair_prompt, wrong, evidence, count)
-        again = await model.ask(asked, LessonsReply)
-        usage.append(again.usage)
-        repaired = await asyncio.to_thread(_verified, again.value.lessons[: len(wrong)], evidence)
-        held = [*(each for each in held if each[1].observation is not None), *repaired]
+    if held:
+        look, second = await asyncio.to_thread(_second_look, held, told, evidence, count)
+        try:
+            looked = await model.ask(second, LessonsLook)
+        except ModelError as error:
+            _LOG.warning("%s The lessons stay as they are.", error)
+        else:
+            usage.append(looked.usage)
+            again += [
+                (True, look.near[each.known - 1], look.evidence.cited(held[each.lesson - 1][0].messages))
+                for each in looked.value.dropped
+                if 1 <= each.lesson <= len(held) and 1 <= each.known <= len(look.near)
+            ]
+            held = await asyncio.to_thread(_looked_at, held, looked.value, look.evidence)
     kept, refused = _chosen(held)
-    kept += await asyncio.to_thread(_observed_again, answer.value, told, evidence)
+    kept += await asyncio.to_thread(_observed_again, again, evidence)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
     worthless = frozenset(letters[each].cue for each in answer.value.worthless if each in letters)
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
@@ -232,8 +247,13 @@ def _room(message: Message, *, failed: bool) -> int:
     return AGENT_TOKENS if message.role == "assistant" else USER_TOKENS
 
 
-def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], count: Count) -> str:
-    """Render messages, each cut to its allowance: texts first, then calls."""
+def _numbered(
+    shown: Mapping[int, Message],
+    rooms: Mapping[MessageId, int],
+    count: Count,
+    wanted: Mapping[MessageId, set[str]] = MappingProxyType({}),
+) -> str:
+    """Render messages, each cut to its allowance: texts first, then calls; of outputs the lines with `wanted` names."""
     lines: list[str] = []
     last = -1
     for number, message in shown.items():
@@ -242,7 +262,7 @@ def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], coun
         room = rooms.get(message.id, AGENT_TOKENS)
         parts = [_cut(without_recalled(message.text), room, count)]
         for result in message.draft.results:
-            text = without_recalled(result.text)
+            text = _about_names(without_recalled(result.text), wanted.get(message.id, set()), room, count)
             # The line of a long output that says what went wrong stands anywhere in it.
             parts.append(neutralise(excerpt(text, room, "", count) or text, _FENCES))
         calls = (" ".join(call_text(call).split()) for call in message.draft.calls)
@@ -252,23 +272,126 @@ def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], coun
     return "\n".join(lines)
 
 
+def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
+    """The lines of a long text that hold one of `names`, each with its neighbours; the whole where there are none."""
+    lines = text.splitlines()
+    held = [at for at, line in enumerate(lines) if any(name in line for name in names)]
+    if not held or count(text) <= room:
+        return text
+    near = sorted({place for at in held for place in (at - 1, at, at + 1) if 0 <= place < len(lines)})
+    told: list[str] = []
+    for at in near:
+        told += [lines[at]] if at == 0 or at - 1 in near else ["…", lines[at]]
+    return "\n".join(told)
+
+
 def _cut(text: str, most: int, count: Count) -> str:
     cut = shorten(text, most, "", count)
     return neutralise(cut.text() if cut else text, _FENCES)
 
 
 def _verified(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tuple[LessonSaid, Verified]]:
-    return [(each, _verify(each, evidence)) for each in lessons]
+    return [(each, verify(each, evidence)) for each in lessons]
 
 
-def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Verified]], evidence: RunEvidence, count: Count) -> Prompt:
-    """The prompt to repair refused lessons, with the messages that they cite only."""
-    numbers = sorted({number for said, _ in wrong for number in said.messages if 1 <= number <= len(evidence.shown)})
-    lines = (f"{msgspec.json.encode(said).decode()}\n- {' '.join(taught.complaints)}" for said, taught in wrong)
-    return LESSONS_REPAIR.render(
-        messages=_numbered({number: evidence.shown[number - 1] for number in numbers}, {}, count) or "(none)",
+class _Look(Struct, frozen=True, kw_only=True):
+    """What a model is shown when it looks at its lessons once more."""
+
+    evidence: RunEvidence
+    """The messages under their numbers: those shown before, and then others."""
+    near: Sequence[Record]
+    """The known lessons that are like the new ones."""
+
+
+def _second_look(
+    held: Sequence[tuple[LessonSaid, Verified]], known: Sequence[Record], evidence: RunEvidence, count: Count
+) -> tuple[_Look, Prompt]:
+    """The prompt to look at lessons once more, beside what they rest on and what else names the same."""
+    own = _own(evidence.material)
+    near: dict[MemoryId, Record] = {}
+    wanted: dict[MessageId, set[str]] = {}
+    more: dict[MessageId, Message] = {}
+    words = {each.id: _words_of(each.text) for each in known}
+    for said, _ in held:
+        named = {claim.text for claim in named_in(f"{said.lesson} {said.way_out} {said.way}")}
+        cited = evidence.cited(said.messages)
+        related = _related(said, cited, own, evidence)
+        for each in (*cited, *related):
+            wanted.setdefault(each.id, set()).update(named)
+        more |= {each.id: each for each in related if each not in evidence.shown}
+        nearest = sorted((-_likeness(_words_of(said.lesson), words[each.id]), each.id) for each in known)[:NEIGHBOURS]
+        near |= {each.id: each for each in known if any(each.id == name and -much >= NEAR for much, name in nearest)}
+    seen = (*evidence.shown, *more.values())
+    places = {number: each for number, each in enumerate(seen, 1) if each.id in wanted}
+    lines = (
+        f"{number}. {msgspec.json.encode(_filled(said)).decode()}"
+        + (f"\n! {' '.join(taught.complaints)}" if taught.observation is None else "")
+        for number, (said, taught) in enumerate(held, 1)
+    )
+    likely = "\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(near.values(), 1))
+    prompt = LESSONS_LOOK.render(
+        messages=_looked_lines(places, wanted, LOOKED_TOKENS * len(held), count) or "(none)",
+        known=likely or "(none)",
         lessons="\n".join(lines),
     )
+    return _Look(evidence=RunEvidence(evidence.material, seen, evidence.told), near=tuple(near.values())), prompt
+
+
+def _filled(said: LessonSaid) -> dict[str, object]:
+    """The fields of a lesson that say something."""
+    return {name: value for name, value in msgspec.structs.asdict(said).items() if value not in ("", [])}
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset((*terms(text), *(claim.text.casefold() for claim in claims(text))))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _related(
+    said: LessonSaid, cited: Sequence[Message], own: Sequence[Message], evidence: RunEvidence
+) -> list[Message]:
+    """Other messages that name what a lesson names, the rarest names first, each output with its call."""
+    worth: dict[int, float] = {}
+    for claim in dict.fromkeys(named_in(f"{said.lesson} {said.way_out} {said.way} {said.trap}")):
+        holding = [at for at, each in enumerate(own) if evidence.index(each).supports(claim)]
+        for at in holding:
+            worth[at] = worth.get(at, 0.0) + 1 / len(holding)
+    there = {each.id for each in cited}
+    best = [at for at in sorted(worth, key=lambda at: (-worth[at], -at)) if own[at].id not in there][:RELATED]
+    with_calls = {*best, *(at - 1 for at in best if at and own[at].role == "tool")}
+    return [own[at] for at in sorted(with_calls) if own[at].id not in there]
+
+
+def _looked_lines(places: Mapping[int, Message], wanted: Mapping[MessageId, set[str]], most: int, count: Count) -> str:
+    """The messages in their order, of long outputs the lines that name what the lessons name."""
+    rooms = {each.id: _room(each, failed=True) / 2 for each in places.values()}
+    sizes = [(rooms[each.id], each.tokens) for each in places.values()]
+    fitting = (times for times in LOOKED_TIMES if sum(min(times * room, size) for room, size in sizes) <= most)
+    times = next(fitting, LOOKED_TIMES[-1])
+    return _numbered(
+        dict(sorted(places.items(), key=lambda each: each[1].position)),
+        {name: int(times * room) for name, room in rooms.items()},
+        count,
+        wanted,
+    )
+
+
+def _looked_at(
+    held: Sequence[tuple[LessonSaid, Verified]], look: LessonsLook, evidence: RunEvidence
+) -> list[tuple[LessonSaid, Verified]]:
+    """The lessons after a second look: as they are, mended, or refused for what the model says is wrong with them."""
+    out = dict(enumerate(held, 1))
+    for mended in look.mended:
+        if mended.number in out:
+            out[mended.number] = (mended, verify(mended, evidence))
+    for gone in look.dropped:
+        if gone.lesson in out:
+            why = " ".join(gone.why.split()) or "On a second look it does not stand."
+            out[gone.lesson] = (out[gone.lesson][0], Verified(complaints=(why,)))
+    return list(out.values())
 
 
 def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observation], tuple[str, ...]]:
@@ -295,16 +418,16 @@ def speaks_of(text: str, cited: Sequence[Message]) -> bool:
     return any(evidence.supports(claim) for claim in named_in(text))
 
 
-def _observed_again(reply: LessonsReply, told: Sequence[Record], evidence: RunEvidence) -> list[Observation]:
-    """Observations of known lessons in a model's words, which it confirms or contradicts."""
+def _observed_again(
+    again: Sequence[tuple[bool, Record, Sequence[Message]]], evidence: RunEvidence
+) -> list[Observation]:
+    """Observations of known lessons in a model's words, which it confirms or contradicts by these messages."""
     out: dict[str, Observation] = {}
-    said: list[tuple[bool, Again]] = [(True, each) for each in reply.confirmed]
-    for held, again in (*said, *((False, each) for each in reply.contradicted)):
-        record = told[again.lesson - 1] if 1 <= again.lesson <= len(told) else None
-        there = evidence.cited(again.messages)[:MOST_SOURCES]
-        if record is None or not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
+    for held, record, cited in again:
+        there = cited[:MOST_SOURCES]
+        if not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
             continue
-        cited = tuple(each.id for each in there)
+        names = tuple(each.id for each in there)
         out[record.cue] = Observation(
             cue=record.cue,
             category=CATEGORY[record.kind],
@@ -313,8 +436,8 @@ def _observed_again(reply: LessonsReply, told: Sequence[Record], evidence: RunEv
             at=next((each.draft.at for each in reversed(there) if each.draft.at), None),
             held=int(held),
             broke=int(not held),
-            sources=cited if held else (),
-            against=() if held else cited[:MOST_AGAINST],
+            sources=names if held else (),
+            against=() if held else names[:MOST_AGAINST],
         )
     return list(out.values())
 
@@ -325,313 +448,3 @@ def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> lis
         replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
         for each in shown
     ]
-
-
-# Which lessons of a model are accepted, and why others are not.
-
-MOST_WORDS, MOST_WHY_WORDS = 70, 45
-REPEATED_WORDS = 4
-"""A lesson repeats an instruction if it has this many consecutive words of it."""
-MOST_TRIGGER_WORDS = 6
-LEAST_QUOTED = 3
-"""Words of a quoted reason, at least."""
-CATEGORIES: Mapping[LessonKind, Category] = {
-    "ruling": "procedural",
-    "trap": "failure",
-    "practice": "procedural",
-    "fact": "factual",
-}
-_OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
-"""Claims that name something of the project or its tools; a number alone does not."""
-_TASK_RUNNERS = frozenset("bun deno just mise npm pnpm yarn".split())
-_ECHOED = lazy_re(r"^(?:\[[\w:.-]{1,40}\] )?[$>] (\S[^\n]{1,300})$", re.M)
-"""A command that a task runner says that it runs: `[test] $ go test ./...`."""
-_WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
-_SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
-_QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
-_CODE = lazy_re(r"`([^`\n]{1,300})`")
-_CODE_HEADS = frozenset(
-    "class const def export from func function implements import interface let namespace package private public return "
-    "static struct type using var".split()
-)
-"""Words by which a line of code is none of a shell."""
-_PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
-_PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
-_PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
-"""Names with a slash that are paths, and not two words like “and/or”."""
-
-
-class RunEvidence:
-    """The evidence of a run, as far as a model saw it: who said what, what was done, and what outputs ask for."""
-
-    def __init__(self, material: RunMaterial, shown: Sequence[Message], told: Sequence[Message] = ()) -> None:
-        """Take the messages of the run that a model was `shown`, numbered from 1, and others that it was `told` of.
-
-        Those are what the diary stands on.
-        """
-        self.material, self.shown = material, shown
-        self._read = (*shown, *told)
-        self._by_message: dict[int, SourceIndex] = {}
-
-    @cached_property
-    def grounds(self) -> Grounds:
-        """All that was shown; a user's words within a tool's result count as the user's."""
-        return Grounds(self._read, asked=self._answers, voice=None)
-
-    @cached_property
-    def _answers(self) -> list[str]:
-        results = (result for each in self.shown for result in each.draft.results)
-        return [words for result in results for words, _ in said_in_results(result)]
-
-    @cached_property
-    def user(self) -> SourceIndex:
-        """The words of the user, including answers and refusals."""
-        spoken = (without_recalled(each.text) for each in self.shown if each.role == "user")
-        return SourceIndex([*spoken, *self._answers])
-
-    @cached_property
-    def agent(self) -> SourceIndex:
-        """The words of the agent."""
-        return SourceIndex(without_recalled(each.text) for each in self.shown if each.role == "assistant")
-
-    @cached_property
-    def steps(self) -> list[Step]:
-        """The calls of the run."""
-        return run_steps(self.material)
-
-    @cached_property
-    def done(self) -> SourceIndex:
-        """Every call of the run, what its task runners say that they run, and everything that was said: no outputs."""
-        echoed = (line for step in self.steps if _runs_tasks(step) for line in _ECHOED.findall(step.output))
-        return SourceIndex([*(call_text(step.call) for step in self.steps), *echoed, *self._spoken])
-
-    @cached_property
-    def _spoken(self) -> list[str]:
-        said = (text for each in self.shown if each.role != "tool" for text in source_texts([each]))
-        return [*said, *self._answers]
-
-    @cached_property
-    def errors(self) -> SourceIndex:
-        """The error lines of failed calls, which a lesson may quote."""
-        failed = [step for step in self.steps if step.failed_itself]
-        lines = (line for step in failed for line in step.output.splitlines() if _SOUNDS_WRONG.search(line))
-        return SourceIndex([*(step.error for step in failed), *lines])
-
-    @cached_property
-    def ordered(self) -> list[set[tuple[str, ...]]]:
-        """The instructions in outputs, each as its sequences of words; instructions by the user are left out."""
-        out: list[set[tuple[str, ...]]] = []
-        for each in self.shown:
-            if each.role != "tool":
-                continue
-            for line in "\n".join(source_texts([each])).splitlines():
-                for sentence in sentences(line, small_opens=True):
-                    if _INSTRUCTIONS.orders.search(sentence) and not self.user.holds(sentence):
-                        out.append(_word_sequences(sentence))
-        return out
-
-    def index(self, message: Message) -> SourceIndex:
-        """The index of one message."""
-        if message.position not in self._by_message:
-            self._by_message[message.position] = SourceIndex(source_texts([message]))
-        return self._by_message[message.position]
-
-    def cited(self, numbers: Iterable[int]) -> list[Message]:
-        """The messages with these `numbers`, each once."""
-        return [self.shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(self.shown)]
-
-    def supporting(self, text: str, given: Sequence[Message]) -> tuple[Message, ...]:
-        """The messages that support the claims of `text`, preferring `given` ones; in order."""
-        chosen: list[Message] = []
-        for claim in dict.fromkeys(claims(text)):
-            if any(self.index(each).supports(claim) for each in chosen):
-                continue
-            found = next((each for each in (*given, *self._read) if self.index(each).supports(claim)), None)
-            chosen += [found] if found is not None else []
-        chosen += [each for each in given if each not in chosen]
-        return tuple(sorted(chosen[:MOST_SOURCES], key=lambda each: each.position))
-
-
-class Verified(Struct, frozen=True, kw_only=True):
-    """The result of verifying a lesson."""
-
-    observation: Observation | None = None
-    complaints: tuple[str, ...] = ()
-    """Why it was refused, or which parts were struck."""
-
-
-def _verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
-    """Verify a lesson against its run."""
-    why, whose = quoted_reason(said.why, evidence)
-    first = _fault(said, why, whose, evidence)
-    if first:
-        return Verified(complaints=(first,))
-    left = strike(said.lesson, evidence.grounds)
-    text = _with_reason(left.text, why, whose)
-    limits = strike(limits_of(said), evidence.grounds).text
-    limits = "" if _orders_fault(limits, evidence) else limits
-    if left.complaints and _opening(left.text) != _opening(said.lesson):
-        return Verified(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
-    if left.complaints and _holds_way_out(said, said.lesson) and not _holds_way_out(said, left.text):
-        return Verified(complaints=left.complaints)  # A trap without its way out helps nobody.
-    if not left.text or not (why or named_in(text)):
-        fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
-        return Verified(complaints=left.complaints or (fault,))
-    if orders := _orders_fault(left.text, evidence):
-        return Verified(complaints=(orders,))
-    sources = evidence.supporting(f"{text} {limits}", evidence.cited(said.messages))
-    texts = source_texts(sources)
-    missing = check_text(f"{text} {limits}", SourceIndex(texts))
-    if placed := next((each[0] for each in _PLACE.finditer(text) if not any(each[0] in one for one in texts)), ""):
-        return Verified(complaints=(f"“{placed[:80]}” stands in none of its messages.",))
-    if missing or not sources:
-        named = f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none" if missing else "It names none"
-        return Verified(complaints=(f"{named} of its messages.",))
-    return Verified(observation=_observation(said, text, why, limits, sources, evidence), complaints=left.complaints)
-
-
-def _holds_way_out(said: LessonSaid, text: str) -> bool:
-    way_out = " ".join(said.way_out.split()).rstrip(".")
-    return bool(way_out) and way_out.casefold() in " ".join(text.split()).casefold()
-
-
-def _opening(text: str) -> list[str]:
-    return text.split()[:2]
-
-
-def _fault(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str:
-    """The reason to refuse the whole lesson; empty for none."""
-    if error_text(said.lesson):
-        return "It is an error text, and no lesson."
-    if said.kind != "fact" and only_supposed(why, whose):
-        return "The sentence in `why` is a guess; quote what a call proved, or leave the lesson out."
-    if len(said.lesson.split()) > MOST_WORDS:
-        return f"It has more than {MOST_WORDS} words."
-    if said.kind == "ruling" and whose != "user":
-        return "No user says the sentence in `why`; a ruling quotes the user, word for word."
-    if evidence.material.outcome == "bad" and (said.kind == "practice" or said.way_out or said.way):
-        return "The run is known to have come out badly: nothing that it did is a practice or a way out."
-    if any(not evidence.grounds.ruled.holds(text) for text in (said.way_out, said.way) if instruction_like(text)):
-        return "It repeats an instruction."
-    return ""
-
-
-def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
-    """The quoted reason and its speaker; empty where nobody said it, or its length is unsuitable."""
-    said = " ".join(why.split()).strip('“”"')
-    if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
-        return "", ""
-    if evidence.user.holds(said):
-        return said, "user"
-    if evidence.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, evidence):
-        return said, "agent"
-    return "", ""
-
-
-def only_supposed(why: str, whose: str) -> bool:
-    """Whether the agent only supposes what a quoted reason says."""
-    return whose == "agent" and _INSTRUCTIONS.supposes.search(why) is not None
-
-
-def limits_of(said: LessonSaid) -> str:
-    """The sentence that says when a lesson does not apply."""
-    when = " ".join(said.not_when.split()).rstrip(".")
-    if not when:
-        return ""
-    return f"{when}." if when.lower().startswith(("not ", "it does not")) else f"It does not apply: {when}."
-
-
-def _with_reason(lesson: str, why: str, whose: str) -> str:
-    """The text of a lesson with its quoted reason."""
-    said = lesson.strip()
-    if not why or why.casefold().rstrip(".") in said.casefold():
-        return said
-    quoted = why.replace("“", "'").replace("”", "'").replace("**", "")
-    return limited(said, f"“{quoted}” (the {whose})") if said else ""
-
-
-def named_in(text: str) -> list[TextClaim]:
-    """The claims of `text` about a project or its tools."""
-    return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
-
-
-def _orders_fault(text: str, evidence: RunEvidence) -> str:
-    """The complaint if `text` repeats an instruction of an output that nobody followed and the user did not give."""
-    for claim in claims(text):
-        head = claim.text.partition(" ")[0]
-        is_call = claim.kind == "command" and _PROGRAM.match(claim.text) and head not in _CODE_HEADS
-        if is_call and not evidence.done.supports(claim):
-            return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
-    # The words of an error that was met, and a command that was run, are experience wherever else they stand.
-    bare = _QUOTED.sub(lambda found: " … " if evidence.errors.holds(found[0]) else found[0], text)
-    bare = _CODE.sub(lambda found: " … " if evidence.done.holds(found[1]) else found[0], bare)
-    rows = {row for row in _word_sequences(bare) if not evidence.user.holds(" ".join(row))}
-    if any(rows & each for each in evidence.ordered):
-        return "It repeats what an output asks for."
-    return ""
-
-
-def _word_sequences(text: str) -> set[tuple[str, ...]]:
-    words = [word.lower() for word in _WORD.findall(text)]
-    return {tuple(words[at : at + REPEATED_WORDS]) for at in range(len(words) - REPEATED_WORDS + 1)}
-
-
-def _observation(
-    said: LessonSaid, text: str, why: str, limits: str, sources: Sequence[Message], evidence: RunEvidence
-) -> Observation:
-    trigger = _trigger(said, why, evidence)
-    way_out = " ".join(said.way_out.split()).rstrip(".")
-    stands = bool(way_out) and way_out.casefold() in text.casefold()
-    return Observation(
-        cue=f"{MODEL}{ruling_cue(why) if said.kind == 'ruling' else likeness_key(text)}",
-        category=CATEGORIES[said.kind],
-        session=evidence.material.session,
-        project=evidence.material.project,
-        at=next((each.draft.at for each in reversed(sources) if each.draft.at is not None), None),
-        held=1,
-        text=text,
-        way_out=way_out if stands and said.kind in ("trap", "ruling") else "",
-        why=why,
-        trigger=trigger,
-        limits=limits,
-        sources=tuple(each.id for each in sources),
-    )
-
-
-def _trigger(said: LessonSaid, why: str, evidence: RunEvidence) -> Trigger | None:
-    """The trigger of a trap, if most matching calls of the run failed; or of a ruling that names the call."""
-    trap = " ".join(said.trap.split()).strip("`")
-    if said.kind not in ("trap", "ruling") or not trap:
-        return None
-    way = " ".join(said.way.split()).strip("`")
-    unless = (way,) if way and evidence.done.holds(way) else ()
-    step = main_step(trap)
-    if _PATHLIKE.fullmatch(trap):
-        trigger = Trigger(path=trap.removeprefix("./"), unless=unless)
-    elif step is not None and step.name:
-        words = tuple(word for word in step.words if word not in step.name.split())
-        trigger = Trigger(command=step.name, words=words[:MOST_TRIGGER_WORDS], unless=unless)
-    else:
-        return None
-    met, failed = 0, 0
-    for each in evidence.steps:
-        if way and way in " ".join(each.command.split()) and not each.failed:
-            break  # Whoever took the way out steps into it no more.
-        if each.result is not None and _matches_trigger(each, trigger):
-            met, failed = met + 1, failed + each.failed_itself
-    named = SourceIndex([why]).holds(trap)
-    return trigger if named or (said.kind == "trap" and 2 * failed > met) else None
-
-
-def _runs_tasks(step: Step) -> bool:
-    """Whether a call starts a task of a task runner, which prints the commands that it runs."""
-    main = main_step(command_of(step.call))
-    program, _, task = main.name.partition(" ") if main is not None else ("", "", "")
-    return bool(task) and (program in programs().tasks or program in _TASK_RUNNERS)
-
-
-def _matches_trigger(step: Step, trigger: Trigger) -> bool:
-    if trigger.path:
-        return trigger.path in step.command
-    called = shell_steps(command_of(step.call))
-    return any(each.name == trigger.command and {*trigger.words} <= {*each.words} for each in called)

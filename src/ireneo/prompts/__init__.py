@@ -7,7 +7,7 @@ from types import MappingProxyType
 from ireneo.prompts.replies import PromptText
 from ireneo.summaries.summary import SummaryLevel
 
-NOTES = PromptText(task="notes", version=4, max_tokens=8_000)
+NOTES = PromptText(task="notes", version=5, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """Notes on an agent's work: by a model, the repair of unsupported notes, and by the agent itself."""
@@ -21,10 +21,8 @@ FACTS = PromptText(task="facts", version=3, max_tokens=6_000)
 """Facts that people state about themselves."""
 
 LESSONS = PromptText(task="lessons", version=3, max_tokens=3_000)
-LESSONS_REPAIR = PromptText(task="lessons", text="repair", version=LESSONS.version, max_tokens=1_500)
-"""Lessons from a run, and the repair of unsupported ones."""
-LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2_000)
-"""Which lessons of a project are the same."""
+LESSONS_LOOK = PromptText(task="lessons", text="look", version=LESSONS.version, max_tokens=3_000)
+"""Lessons from a run, and a second look at them."""
 
 FAMILIES: MappingProxyType[SummaryLevel, str] = MappingProxyType(
     {"turn": "notes-1", "goal": "notes-1", "story": "story-1"}

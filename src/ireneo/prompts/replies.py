@@ -270,25 +270,23 @@ class LessonsReply(Struct, frozen=True, kw_only=True):
     """The letters of lessons drawn by rules that are wrong or say nothing."""
 
 
-class SameSaid(Struct, frozen=True, kw_only=True):
-    """Lessons that are one."""
+class LessonMended(LessonSaid, frozen=True, kw_only=True):
+    """A lesson in narrower words."""
 
-    lessons: Annotated[list[int], Meta(max_length=40)]
-    """Their numbers."""
-    words: Annotated[str, Meta(max_length=600)] = ""
-    """The best wording; empty where the first lesson has it."""
+    number: int
 
 
-class OutdatedSaid(Struct, frozen=True, kw_only=True):
-    """A lesson that holds no longer."""
+class LessonDropped(Struct, frozen=True, kw_only=True):
+    """A lesson that does not stand, or that is known."""
 
     lesson: int
-    by: int
-    """The later lesson that contradicts it."""
+    known: int = 0
+    """The number of the known lesson that says the same; 0 for none."""
+    why: Short = ""
 
 
-class MergeReply(Struct, frozen=True, kw_only=True):
-    """Which lessons are one, and which are out of date."""
+class LessonsLook(Struct, frozen=True, kw_only=True):
+    """What a second look at lessons shows; nothing, where all of them stand."""
 
-    same: Annotated[list[SameSaid], Meta(max_length=20)] = []
-    outdated: Annotated[list[OutdatedSaid], Meta(max_length=20)] = []
+    dropped: Annotated[list[LessonDropped], Meta(max_length=12)] = []
+    mended: Annotated[list[LessonMended], Meta(max_length=12)] = []
