@@ -651,7 +651,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     bans: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: what follows must not be done
     runs: Row = ()  # Before a command: it is run
     ends: Patterns = Patterns("^{}$")  # A word that is none of a command, which opens a clause without marks
-    acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # At the beginning of a clause: it says what to do
+    acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # Where it applies: to several at the same time
     instead: Patterns = WHOLE  # Anywhere: it says what to do
     joins: Row = ()  # Before a clause that continues
     reasons: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: it gives a reason

@@ -1,1 +1,1 @@
-"""What runs teach: from what was tried, and what came of it, to lessons, and to a guard that speaks in time."""
+"""What runs teach: from what was tried, with which outcome, to lessons, and to a guard that warns before a call."""

@@ -25,9 +25,9 @@ from ireneo.summaries.steps import CHANGES, Step, clip, exit_status, is_environm
 
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110
-"""Characters of each that are shown."""
+"""How many characters of an error are shown."""
 _FILES = 2
-"""Changed files that are named, at most."""
+"""How many changed files are named at most."""
 _DOING = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
 _EXIT = lazy_re(r"^exit \d+: ")
 _GENERIC = lazy_re(
@@ -47,7 +47,7 @@ _TELLS = lazy_re(
     r"|Error\b|Exception\b",
     re.IGNORECASE,
 )
-"""Words that distinguish such a line from what a test logged."""
+"""Words that distinguish such a line from a test's log output."""
 _FAILED_TEST = lazy_re(r"^--- FAIL: ")
 """Lines that name the failed test."""
 _SAYS_WHY = lazy_re(
@@ -55,7 +55,7 @@ _SAYS_WHY = lazy_re(
     r"|too (?:large|long|many)|missing|unexpected|not a |is a directory|unmatched|no matches|parse",
     re.IGNORECASE,
 )
-"""Words of a failed search or reading, as opposed to its result."""
+"""Words in a failed search or read, as opposed to its result."""
 _BARE = lazy_re(r"^\W*(?:error|fatal|failed|failure|exception|traceback)\W*$", re.IGNORECASE)
 """A line that only introduces the next one."""
 _MARKS = lazy_re(r"</?[A-Za-z][\w-]*>")
@@ -88,7 +88,7 @@ def changes_named(changes: Sequence[Step]) -> str:
 
 
 def telling(changes: Sequence[Step]) -> list[Step]:
-    """The changes of the files that `changes_named` names."""
+    """The changes in the files that `changes_named` names."""
     first: dict[str, Step] = {}
     for step in changes:
         first.setdefault(file_name(step.action.subject), step)
@@ -104,9 +104,9 @@ def file_name(path: str) -> str:
 
 
 def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
-    """The line that names the cause, quoted behind a colon, and the exit status.
+    """The line that names the cause, quoted after a colon, and the exit status.
 
-    Empty where no line does, or where it is worded as an instruction to its reader.
+    Empty if there is none, or if it is worded as an instruction to its reader.
     """
     said = cause(step)
     line = clip(said, limit) if said else ""
@@ -160,12 +160,12 @@ _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 
 
 def way(step: Step) -> str:
-    """A key for what was done, including file and folder, without hashes and numbers."""
+    """A key for what a call did, including file and folder, without hashes and numbers."""
     return f"{step.action.kind} {_ACCIDENT.sub('~', step.action.subject.lower())}"
 
 
 class Course:
-    """The calls of a task in order, with derived values that are needed repeatedly."""
+    """The calls of a task in order, with derived values that are needed more than once."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         """Read each call once."""
@@ -182,7 +182,7 @@ class Course:
         return len(self.steps)
 
     def done_later(self, place: int) -> int | None:
-        """The index of the first call after `place` that does the same and succeeds; None where none does."""
+        """The index of the first call after `place` that does the same and succeeds; None if there is none."""
         places = self._well.get(self.ways[place], ())
         at = bisect_right(places, place)
         return places[at] if at < len(places) else None
@@ -201,7 +201,7 @@ _ASIDE = lazy_re(
     r"(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )
-"""Elements that a harness adds to a user's words, with their content."""
+"""Elements that a harness adds to a user's words, including their content."""
 _TAG = lazy_re(r"</?[A-Za-z][\w-]*(?: [^<>\n]*)?/?>")
 _LEAST_SENTENCE = 8
 _PASTED = lazy_re(
@@ -236,7 +236,7 @@ def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
 
 
 def goal_words(text: str) -> str:
-    """What a user's message asks for, on one line: its first meaningful sentence, without additions of a harness."""
+    """What a user's message asks for, on one line: its first meaningful sentence, without a harness's additions."""
     said = _ASIDE.sub(" ", without_recalled(_INTERRUPTED.sub("", text.strip())))
     said = _TAG.sub(" ", said).strip()
     told = list(_telling(said))
@@ -280,11 +280,11 @@ def _only_agrees(text: str) -> bool:
 
 
 NEAR = 6
-"""Calls after a failure among which another way to the same purpose is looked for."""
+"""How many calls after a failure are searched for another way to do the same."""
 FAR = 200
-"""Calls before a success that may have contributed to it."""
+"""How many calls before a success may have contributed to it."""
 _SHARED = 0.5
-"""Share of the words of a failed call that another way has to have."""
+"""The share of the words of a failed call that another way must have."""
 _WORD = lazy_re(r"[A-Za-z_][\w.-]{2,}")
 _THINKS = lazy_re(r"(?:think|todo|task)", re.IGNORECASE)
 _HELPS = frozenset({"run", "save", "use", "fetch"})
@@ -295,11 +295,11 @@ class Recovery(Struct, frozen=True, kw_only=True, gc=False):
 
     step: Step
     by: tuple[Step, ...]
-    """The calls in between that may have helped; none where trying again was enough."""
+    """The calls in between that may have helped; empty if trying again was enough."""
 
 
 def recovery_of(course: Course, place: int) -> Recovery | None:
-    """How the failed call at `place` succeeded later; None where it did not."""
+    """How the failed call at `place` succeeded later; None if it did not."""
     failed = course.steps[place]
     later = course.done_later(place)
     if later is None and failed.action.kind == "check":
@@ -309,7 +309,7 @@ def recovery_of(course: Course, place: int) -> Recovery | None:
     between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
     helped = [step for step in between if step.action.kind in CHANGES and step.action.subject != failed.action.subject]
     if failed.action.kind in CHANGES or failed.action.kind == "read":
-        # A file could not be changed: something that concerned the file helped, such as reading it.
+        # The file could not be changed: calls that concerned the file helped, such as reading it.
         helped = [step for step in between if _is_about(step, failed.action.subject)]
     elif not helped:
         helped = [step for step in between if step.action.kind in _HELPS and not _THINKS.match(step.call.name)][-1:]
@@ -329,7 +329,7 @@ def _checked_later(course: Course, place: int) -> int | None:
 
 
 def replaced_by(course: Course, place: int) -> Step | None:
-    """The call soon after `place` that served the same purpose another way; None where none did."""
+    """The call soon after `place` that did the same in another way; None if there is none."""
     near = range(place + 1, min(place + 1 + NEAR, len(course)))
     return next((course.steps[at] for at in near if _another_way(course, at, place)), None)
 
@@ -367,8 +367,9 @@ def _words(command: str) -> set[str]:
 
 
 Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "open"]
-"""worked: it succeeded; failed: it failed, and may have succeeded later; replaced: another way was taken; abandoned: it
-was given up; undone: it succeeded and was reverted; open: unknown (an unchecked change, a failure at the end)."""
+"""worked: it succeeded.  failed: it failed, and may have succeeded later.  replaced: another way was taken.
+abandoned: it was given up. undone: it succeeded and was reverted. open: unknown (an unchecked change, a failure at
+the end)."""
 
 _TIDIES = lazy_re(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
 _NOTES = lazy_re(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
@@ -377,10 +378,10 @@ _REVERTS = lazy_re(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
 
 
 class Attempt(Struct, frozen=True, kw_only=True, gc=False):
-    """One way to an end: a call, the same call again, or changes with the call that checked them."""
+    """One way to a goal: a call, the same call again, or changes with the call that checked them."""
 
     step: Step
-    """The call that decides the outcome; of several equal ones the last."""
+    """The call that decides the outcome; the last of several equal ones."""
     changed: tuple[Step, ...] = ()
     """The changes that it checks."""
     times: int = 1
@@ -396,7 +397,7 @@ class Attempt(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def error(self) -> str:
-        """The line of the result that says what went wrong; empty where none does."""
+        """The line of the result that says what went wrong; empty if there is none."""
         return self.step.error
 
     @property
@@ -406,10 +407,10 @@ class Attempt(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Task(Struct, frozen=True, kw_only=True, gc=False):
-    """A goal, and what was done for it."""
+    """A goal, and what was done to reach it."""
 
     goal: str
-    """The goal in the user's words, shortened; empty where nobody asked."""
+    """The goal in the user's words, shortened; empty if nobody asked for anything."""
     opening: MessageId
     """The message that states the goal."""
     last: MessageId
@@ -560,7 +561,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     elif step.failed_itself:
         found = recovery_of(course, tried.place)
         if found or (step.action.kind == "check" and not is_environment(step.error)):
-            # Tests are meant to fail: a failing one is not given up.
+            # The failing test was meant to fail, so it was not given up.
             outcome, over, by = "failed", found.step if found else None, found.by if found else ()
         elif (instead := replaced_by(course, tried.place)) is not None:
             outcome = "replaced"
@@ -625,7 +626,7 @@ def _rules() -> tuple[_Rule, ...]:
 
 
 def task_type(task: Task) -> str:
-    """The type of `task` in a few words; empty where it is unknown."""
+    """The type of `task` in a few words; empty if it is unknown."""
     return type_of(task.goal, _done(task))
 
 

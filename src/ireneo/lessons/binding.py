@@ -1,10 +1,10 @@
 """Decide whether a ruling that a user gave once is shown to later runs: it is clear without context, and general.
 
-Most of what a user says about work concerns one task: a wish for a feature, an answer to a proposal, a question,
-pasted text. Weights (`rule_weights.alone_weight`) do not separate these, since wishes for a feature use the same words
-as rules for all work. The form of a single clause does: an order that forbids, or prefers one thing to another; a norm
-that holds always, or for a whole kind; where something belongs; what was decided on purpose; who has to be asked first.
-Such a clause counts only if it names its subject. A ruling without one is shown once a second run has it too.
+Most of what a user says about work concerns one task: a feature request, an answer to a proposal, a question, pasted
+text. Weights (`rule_weights.alone_weight`) do not separate these, since feature requests use the same words as rules
+for all work. The form of a single clause does: a ban, a preference, a norm that always holds or holds for a whole kind
+of things, where something belongs, what was decided on purpose, whom to ask first. Such a clause counts only if it
+names its subject. A ruling without such a clause is only shown once a second run has it too.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _RULINGS = topic(Rulings)
 
 
 FULL = 5
-"""Content words of a correction that may refer to something said before."""
+"""Content words of a correction that may refer to earlier text."""
 GRANTED = 0.75
 """The weight that a sentence gains if the agent said that the user was right."""
 SHORT = 20
-"""Words of a fact that is stated about a whole kind; a description has more."""
+"""Words of a fact about a whole kind of things; a longer one is a description."""
 FEWEST, MOST_WORDS = 5, 40
-"""Words of an order that counts where several requests repeat it."""
+"""Words of an order that counts if several requests repeat it."""
 NAMED = 1.5
-"""The weight that it gains if it was said about a command, or names one."""
+"""The weight that a sentence gains if it was said about a command, or names one."""
 ORDERED = 2.0
 """The weight of a form that orders or forbids something for any task."""
 STATED = 1.0
-"""The weight of a form that states a practice, or gives an order that may be an instruction for the task as well."""
+"""The weight of a form that states a practice, or gives an order that may also be an instruction for the task."""
 REMEMBERED = 512
-"""Of how many texts it is remembered what was found: the same ones are asked about for each use of a ruling."""
+"""For how many texts results are cached: each use of a ruling asks about the same ones."""
 
 
 _LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}[\s,.!:*_…–—-]*)+", re.I)
@@ -69,7 +69,7 @@ _POLITE_ALL = lazy_re(lambda: rf"\A{either(_SAYS.requests)} ?(?:please )?", re.I
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}\)")
-"""The end of a parenthesis, without its beginning."""
+"""The end of a parenthesis without its beginning."""
 _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
 _NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}/|https?://)?\w[\w.-]{0,60}/\w|\.\./\w")
 """A name in code."""
@@ -77,10 +77,10 @@ _NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}
 
 @lru_cache(maxsize=REMEMBERED)
 def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
-    """Whether `ruling` is general: one that was given once is told to later runs only then.
+    """Whether `ruling` is general: only then is one that was given once told to later runs.
 
-    Its subject is `named` if it is directed against a command, a flag or a file. One that the agent `conceded` is a
-    correction, and needs less weight.
+    Its subject is `named` if it is directed against a command, a flag or a file. A ruling that the agent `conceded` is
+    a correction, and needs less weight.
     """
     about = ABOUT.match(ruling)
     if _ASIDE.fullmatch(ruling) or (about is not None and about[0].endswith("?”: “")):
@@ -126,9 +126,9 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
 
 
 def _is_general(sentence: str) -> bool:
-    """Whether a sentence has a word of scope, a reason, a contrast or a place, or is of the team or how work is done.
+    """Whether a sentence has a word of scope, a reason, a contrast or a place, or is about the team or the way of work.
 
-    A ban or an order without one is of its task as often as not.
+    Other bans and orders concern their task as often as not.
     """
     contrast = _SAYS.uses.match(_without_lead(sentence)) and _SAYS.opposes.search(sentence)
     wide = (
@@ -148,10 +148,10 @@ def _is_general(sentence: str) -> bool:
 
 
 def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
-    """`ruling` without the clauses at its beginning that are of the task, and a last one that only wonders.
+    """Cut clauses about the task from the beginning of `ruling`, and a last clause that only wonders.
 
-    “Let's take the first two, we always want a checked id” is “we always want a checked id”. What is left out binds
-    nobody and says nothing that the rest needs; where the rest isn't general by itself, `ruling` is returned as it is.
+    “Let's take the first two, we always want a checked id” becomes “we always want a checked id”. What is cut binds
+    nobody, and the rest doesn't need it. If the rest isn't general by itself, `ruling` is returned unchanged.
     """
     if _RULINGS.no.match(ruling) or PASTED.search(ruling):
         return ruling
@@ -163,7 +163,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
     for start in reversed(ends[1:] if ruling.startswith(first) else ()):
         cut = ruling[start:]
         clauses = [first[one:other] for one, other in pairwise([each for each in ends if each <= start])]
-        # “It says: …, but this is not correct, we don't …”: what is disputed needs no place.
+        # “It says: …, but this is not correct, we don't …”: what is disputed need not be about the task.
         disputed = _RULINGS.disputes.search(clauses[-1]) is not None
         if (disputed or all(map(_is_of_no_use, clauses))) and stands_alone(cut, conceded=conceded):
             ruling = cut
@@ -177,18 +177,18 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
 
 
 def _is_of_no_use(clause: str) -> bool:
-    """Whether a clause is about the task, disputes something or names nothing, and states no condition."""
+    """Whether a clause is about the task, disputes something or names nothing, and is no condition for the rest."""
     if _SAYS.leans.match(clause) or _SAYS.cases.search(clause) or binding(clause) >= ORDERED:
         return False
     return of_task(clause) or bool(_RULINGS.disputes.search(clause)) or _telling(clause) == 0
 
 
 def binds_work(sentence: str) -> bool:
-    """Whether a sentence of a request rules on how all work is done, and not on what this request asks for.
+    """Whether a sentence of a request rules on how all work is done, not only on this request.
 
-    It forbids, prefers or orders something of a whole kind of things that developers make (“keep functions testable”,
-    but not “write tests for the parser”); it orders a step of the work each time; or it says what holds when such
-    things are made.
+    It forbids, prefers or orders something for a whole kind of things that developers make (“keep functions testable”,
+    but not “write tests for the parser”); it orders a step of all work; or it says what applies whenever such things
+    are made.
     """
     if is_to_be_recorded(sentence):
         return True
@@ -237,24 +237,24 @@ def says_instead(sentence: str) -> bool:
 
 
 def is_of_moment(ruling: str) -> bool:
-    """Whether each sentence of a ruling points at the moment, or at a text that stands elsewhere."""
+    """Whether each sentence of a ruling refers to the current moment, or to a text elsewhere."""
     about = ABOUT.match(ruling)
     told = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
     return all(_SAYS.of_moment.search(each) for each in told or [ruling])
 
 
 def is_of_display(sentence: str) -> bool:
-    """Whether a sentence says how a product looks."""
+    """Whether a sentence is about the appearance of a product."""
     return _SAYS.of_display.search(sentence) is not None
 
 
 def asks_for_rules(sentence: str) -> bool:
-    """Whether a sentence asks that what stands below it be written down as rules."""
+    """Whether a sentence asks that the text below it be written down as rules."""
     return _SAYS.records_below.match(_without_lead(sentence)) is not None
 
 
 def says_how(sentence: str) -> bool:
-    """Whether a sentence orders something, or says how something has to be; one of the task at hand doesn't count."""
+    """Whether a sentence orders something, or says how something must be, and not only for the task at hand."""
     if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _SAYS.requests.match(sentence):
         return False
     orders = _is_plain_order(sentence) or any(map(is_order, parts_of(sentence)[1:2]))
@@ -262,19 +262,19 @@ def says_how(sentence: str) -> bool:
 
 
 def limits_edit(sentence: str) -> bool:
-    """Whether a sentence says what the edit at hand is not to touch, and no more."""
+    """Whether a sentence only says what the current edit must not touch."""
     return _SAYS.limits_edit.match(sentence) is not None
 
 
 def orders_something(sentence: str) -> bool:
-    """Whether a sentence of a request is an order that names something, in a form that people repeat."""
+    """Whether a sentence of a request is an order that names something, in a form that users repeat."""
     words = len(sentence.split())
     fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not of_task(sentence)
     return fit and _is_plain_order(sentence) and not (is_pasted(sentence) or _SAYS.requests.match(sentence))
 
 
 def _is_plain_order(sentence: str) -> bool:
-    """Whether a sentence begins with a verb, or with a ban: a heading begins with another word."""
+    """Whether a sentence begins with a verb or a ban; a heading begins with another word."""
     return is_order(_without_lead(sentence)) or forbids(sentence)
 
 
@@ -323,7 +323,7 @@ def is_pasted(ruling: str) -> bool:
 
 
 def binding(sentence: str, *, before: str = "") -> float:
-    """How general a sentence is by its form; its subject may be named in the sentence `before`.
+    """How general a sentence is by its form; the sentence `before` may name its subject.
 
     `ORDERED`, `STATED`, or 0 if its form is not general.
     """
@@ -334,7 +334,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     if _SAYS.weighs.search(said):
         return 0.0
     parts = parts_of(sentence)
-    # What follows upon a case of the program is about that case.
+    # A clause after a case of the program is about that case.
     case = next((at for at, each in enumerate(parts) if _SAYS.cases.match(_without_lead(each))), len(parts))
     clauses = parts[: case + 1]
     follows = _is_telling(before)
@@ -353,7 +353,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     reason = bool(_SAYS.causes.search(said))
     if reason and _RULINGS.process.search(said) and any(_SAYS.needless.match(_without_lead(each)) for each in clauses):
         return ORDERED
-    # A sentence that disputes another states facts, and is no rule.
+    # A sentence that disputes something states facts, and is no rule.
     wished = any(map(_SAYS.wishes_for.search, clauses))
     facts = _RULINGS.disputes.search(sentence) is not None or wished
     general = not facts and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
@@ -363,9 +363,9 @@ def binding(sentence: str, *, before: str = "") -> float:
 def _outright(said: str, *, conceded: bool) -> bool:
     """Whether a sentence, or a clause, is general by its form alone.
 
-    It criticises how work is done, and the agent agreed; it repeats something; it asks that something be left out, or
-    that the project's own be used; it says what the project is, and what follows; it rejects by name what was made up;
-    it says what is not intended, or what has to be the same.
+    It criticises how work is done, and the agent agreed. It repeats something. It asks to leave something out, or to
+    use what the project has. It says what the project is, and what follows from that. It denies something by name that
+    was made up. It says what is not intended, or what must be the same.
     """
     body = _without_lead(said)
     if _telling(said) < LEAST:
@@ -387,7 +387,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
 
 
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
-    """Whether a sentence says what is not intended, what holds from now on, or what a document of rules says."""
+    """Whether a sentence says what is not intended, what applies from now on, or what a document of rules says."""
     if (found := _SAYS.unmeant.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
     clauses = parts_of(said)
@@ -397,7 +397,7 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
 
 
 def _is_our_way(said: str, body: str) -> bool:
-    """Whether a sentence says how work is done here, what follows from a fact, or what an old thing was replaced by."""
+    """Whether a sentence says how work is done here, what follows from a fact, or what replaced something old."""
     if _SAYS.told_before.search(said) or _SAYS.our_way.search(said):
         return True
     if (found := _SAYS.so_no.search(said)) is not None and not _SAYS.cases.match(body):
@@ -409,7 +409,7 @@ def _is_our_way(said: str, body: str) -> bool:
 
 
 def _is_duty(body: str) -> bool:
-    """Whether a clause says how all things of a kind have to be: “dates must be stored in UTC”."""
+    """Whether a clause says how all things of a kind must be: “dates must be stored in UTC”."""
     words = WORD.findall(body)[:3]
     if len(words) < 3 or words[0].lower() in common_words() or _SAYS.cases.search(body) or _SAYS.of_layout.search(body):
         return False
@@ -429,7 +429,7 @@ def places_kind(sentence: str) -> bool:
 
 
 def _takes_back(said: str, conceded: bool) -> bool:
-    """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
+    """Whether a sentence denies something that was made up or isn't needed, or contradicts and the agent agreed."""
     place = _SAYS.you_have.match(said)
     if place is not None and not _SAYS.weighs.search(said) and _NAMED.search(said, place.end() - 1):
         return True
@@ -451,7 +451,7 @@ def _says_how_it_is(said: str, body: str) -> bool:
 
 
 def is_to_be_recorded(sentence: str) -> bool:
-    """Whether a sentence asks that a rule be written down, and says which."""
+    """Whether a sentence asks that a rule be written down, and states the rule."""
     asked = _POLITE_ALL.sub("", _without_lead(sentence))
     found = _SAYS.records.match(asked)
     if found is None:
@@ -467,7 +467,7 @@ def _is_of_a_case(following: Sequence[str]) -> bool:
 
 
 def _lasts(clause: str, then: str) -> bool:
-    """Whether a clause orders something from now on, or introduces an order in the one `then`."""
+    """Whether a clause orders something from now on, or introduces such an order in the next clause, `then`."""
     body = _without_lead(clause)
     found = _RULINGS.lasts.match(body)
     if _SAYS.weighs.search(f"{body} {then}"):
@@ -493,7 +493,7 @@ def _asks_for_good(polite: str) -> bool:
 
 
 def _follows_what_was_asked(sentence: str, before: str) -> bool:
-    """Whether a sentence states a preference, after a question why it was not followed."""
+    """Whether a sentence states a preference after a question why it was not followed."""
     asked = _is_question(before) and _SAYS.habits.match(_without_lead(before)) and _is_telling(before)
     return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in parts_of(sentence))
 
@@ -520,7 +520,7 @@ def wants_none(clause: str, after: str) -> bool:
 
 
 def _is_blamed(clauses: Sequence[str]) -> bool:
-    """Whether a clause blames the agent's way, and a later one orders another."""
+    """Whether a clause blames the agent's way of work, and a later one orders another way."""
     return any(
         _SAYS.blamed.search(each) and any(map(_SAYS.just.match, clauses[at + 1 :])) for at, each in enumerate(clauses)
     )
@@ -533,12 +533,12 @@ def is_senseless(clause: str) -> bool:
 
 
 def lacks_subject(sentence: str) -> bool:
-    """Whether a sentence says how something is done that only the text before it names: “not as X, but as Y”."""
+    """Whether a sentence says how something is done, but only the text before it names what: “not as X, but as Y”."""
     return _SAYS.instead_of.match(sentence) is not None
 
 
 def points_nowhere(sentence: str) -> bool:
-    """Whether a sentence begins with “it” or “this” and names its subject: “it makes no sense to …”, “this is a …”."""
+    """Whether a sentence begins with “it” or “this” that refers to nothing before: “it makes no sense to …”."""
     return is_senseless(sentence) or bool(_SAYS.is_such.match(_without_lead(sentence)))
 
 
@@ -558,7 +558,7 @@ def parts_of(sentence: str) -> list[str]:
 
 
 def attributed(ruling: str) -> str:
-    """`ruling` as it is told to who does not know whose words they are: with who speaks, if the words speak of them."""
+    """Name the speaker of `ruling` if its words refer to the speaker, for readers who don't know who spoke."""
     about = ABOUT.match(ruling)
     words = ruling[about.end() :] if about else ruling
     if not _SAYS.of_speaker.search(words) or (about is None and "“" in ruling):
@@ -570,18 +570,18 @@ def attributed(ruling: str) -> str:
 
 
 def forbids(ruling: str) -> bool:
-    """Whether a ruling begins with what is not to be done."""
+    """Whether a ruling begins with a ban."""
     first = _first_parts(ruling)[:1]
     return any(_SAYS.bans.match(each) is not None for clause in first for each in (clause, _without_lead(clause)))
 
 
 def only_forbids(ruling: str) -> bool:
-    """Whether a ruling says what is not to be done, and not what to do in its place as well."""
+    """Whether a ruling only forbids something, without saying what to do instead."""
     return forbids(ruling) and not any(begins_with_order(each) for each in _first_parts(ruling)[1:])
 
 
 def _first_parts(ruling: str) -> list[str]:
-    """The clauses of the first sentence of what the user ruled."""
+    """The clauses of the first sentence of a ruling."""
     about = ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
     return parts_of(next(iter(sentences(said)), ""))
@@ -596,7 +596,7 @@ def _forbids(clause: str) -> bool:
         if _SAYS.wishes_not.match(each):
             return bool(
                 _RULINGS.process.search(each) or _SAYS.steady.search(each)
-            )  # Of a program's users it is a wish for a feature.
+            )  # If it is about the program's users, it is a feature request.
     return False
 
 
@@ -631,20 +631,20 @@ def _states(clause: str, reason: bool) -> bool:
         return False
     place = _SAYS.belongs.search(body)
     if place is not None and _SAYS.of_layout.search(body, place.start()):
-        place = None  # Where something is to be shown.
-    # Why something happened is no practice.
+        place = None  # It says where something is to be displayed.
+    # An explanation of why something happened is no practice.
     practice = _SAYS.practice.search(body) and not (_SAYS.happened.search(body) or _SAYS.causes.match(clause.strip()))
     return bool((place is not None and place.start() > 0) or practice or (_SAYS.heads.search(body) and reason))
 
 
 def _of_a_kind(clauses: Sequence[str]) -> bool:
-    """Whether a sentence begins with a norm for a whole kind."""
+    """Whether a sentence begins with a norm for a whole kind of things."""
     bodies = (_without_lead(each) for each in clauses)
     return any(_SAYS.kinds.match(body) and (_SAYS.norms.search(body) or _holds_shortly(body)) for body in bodies)
 
 
 def _holds_shortly(clause: str) -> bool:
-    """Whether a clause states a fact in few words: a long one is a description, and not what a program just did."""
+    """Whether a clause states a lasting fact in few words; a longer clause is a description."""
     return (
         _RULINGS.holds.search(clause) is not None and len(clause.split()) <= SHORT and not _SAYS.happened.search(clause)
     )
@@ -657,7 +657,7 @@ def _is_contrast(sentence: str) -> bool:
 
 
 def _is_steady(clause: str) -> bool:
-    """Whether a clause says that something always holds, or is the practice of the team."""
+    """Whether a clause says that something always applies, or is the practice of the team."""
     body = _without_lead(clause)
     if (
         not _SAYS.steady.search(body)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 from collections.abc import Collection
 
 LONGEST_COMMAND = 20_000
-"""Characters of a command that are parsed."""
+"""How many characters of a command are parsed at most."""
 _DEEPEST = 40
 _MOST_STEPS = 400
 
@@ -34,7 +34,7 @@ class ShellStep(Struct, frozen=True, kw_only=True, gc=False):
     """One program that a command runs."""
 
     name: str
-    """Its canonical name: ``go test``, ``make lint``, ``pytest``. Empty where a variable hides it."""
+    """Its canonical name: ``go test``, ``make lint``, ``pytest``. Empty if it is in a variable."""
     words: tuple[str, ...]
     """The program with its arguments, without wrappers and quotes."""
     through: tuple[str, ...]
@@ -61,7 +61,8 @@ class CommandLine(Struct, frozen=True, kw_only=True, gc=False):
     steps: tuple[ShellStep, ...]
     """In source order."""
     deciding: tuple[int, ...]
-    """The steps whose failure may make the whole command fail, in order; empty where the status depends on none."""
+    """The steps whose failure may make the whole command fail, in order; empty if the status depends on none of
+    them."""
     main: int | None
     """The step that the command is about: the last one that does something."""
     broken: bool = False
@@ -72,7 +73,7 @@ _KEYS = ("command", "cmd", "script", "bash", "CommandLine")
 
 
 def command_in(arguments: Mapping[str, object] | str) -> str:
-    """The command line among the arguments of a call; empty where it is not a call of a shell."""
+    """The command line among the arguments of a call; empty if it is not a call of a shell."""
     if isinstance(arguments, str) or isinstance(arguments.get("path"), str):
         return ""
     for key in _KEYS:
@@ -80,7 +81,7 @@ def command_in(arguments: Mapping[str, object] | str) -> str:
         if isinstance(value, str) and value:
             return value
         if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-            # A list of words has to be quoted, unless its only item is a whole line.
+            # A list of words must be quoted, unless its only item is a whole line.
             return shlex.join(map(str, value)) if len(value) > 1 else " ".join(map(str, value))
     return ""
 
@@ -379,7 +380,7 @@ class _CommandReader:
         return tuple(out)
 
     def _value(self, node: Node) -> str:
-        """A word as the program receives it, as far as that is known without running anything."""
+        """Return a word as the program receives it, as far as that is known without running anything."""
         kind = node.type
         if kind == "raw_string":
             return self._text(node)[1:-1]
@@ -543,7 +544,7 @@ def _main(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
     return found
 
 
-# Where a call searches, if it searches all that is there: without a kind of file, and leaving nothing out.
+# Where a call searches, if it searches everything there: no type of file is given, and nothing is left out.
 
 WHOLE = "whole"
 """In `Trap.given`: the call searches the whole project."""
@@ -564,7 +565,7 @@ _AT_HAND = frozenset(("", ".", "./", "*"))
 
 
 def place_of_tool(tool: str, given: Mapping[str, object]) -> str | None:
-    """The folder that a tool searches as a whole, empty for where it is; None for any other call."""
+    """The folder that a tool searches as a whole; empty for the current one, None for any other call."""
     searches = _TOOL.search(tool) and any(isinstance(given.get(name), str) for name in _PATTERN)
     if not searches or any(given.get(name) for name in _NARROWS):
         return None
@@ -573,7 +574,7 @@ def place_of_tool(tool: str, given: Mapping[str, object]) -> str | None:
 
 
 def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str | None]]:
-    """The steps of a command that search, each with the folder that it goes through as a whole."""
+    """The steps of a command that search, each with the folder that it searches as a whole."""
     for at, step in enumerate(steps):
         words = step.words[1:]
         match step.name:
@@ -588,13 +589,13 @@ def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str
                 place = None if _FIND_LEAVES_OUT.intersection(words) else _place(words[:begins], skipped=0)
             case _:
                 continue
-        # What a pipe filters or cuts is not what is read.
+        # A search whose output a pipe filters or cuts is not read as a whole.
         piped = at + 1 < len(steps) and steps[at + 1].before == "|"
         yield step, None if piped else place
 
 
 def _place(words: Sequence[str], *, skipped: int) -> str | None:
-    """The only folder among the words behind the pattern; None for several, or where a flag leaves something out."""
+    """The only folder among the words after the pattern; None if there are several, or a flag leaves something out."""
     if any(map(_LEAVES_OUT.match, words)):
         return None
     plain = [word for word in words if not word.startswith("-") and not _VALUE.fullmatch(word)]

@@ -1,7 +1,7 @@
 """Find sentences in which an agent or a user explains a failure: its cause, or a rule for later runs.
 
-Only a sentence about the tools, the configuration or the environment counts, which names a flag, a variable, a settings
-file or a command. One that explains the code at hand, plans or guesses is no lesson for another run.
+Only sentences about tools, configuration or environment count, which name a flag, a variable, a settings file or a
+command. Those that explain the code at hand, plan or guess are no lesson for another run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SAYS = topic(Explaining)
 
 
 LONGEST_WHY = 240
-"""Characters of a sentence that is quoted."""
+"""How many characters of a sentence are quoted at most."""
 LEAST_WORDS = 5
 
 _FLAG = lazy_re(r"(?<![\w/.-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
@@ -58,11 +58,11 @@ class Reason(Struct, frozen=True, kw_only=True):
     position: int
     user: bool = False
     firm: bool = True
-    """It gives a cause or a rule; otherwise it is a statement, which counts only where it names the remedy."""
+    """Whether it gives a cause or a rule; otherwise it is a statement, which only counts if it names the remedy."""
 
 
 class Said:
-    """The sentences of a run that may give a cause; messages are read when they are first asked for."""
+    """The sentences of a run that may give a cause; messages are read when they are first needed."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [each for each in messages if each.role == "assistant" or _by_user(each)]
@@ -93,7 +93,7 @@ def _sentences(message: Message) -> Iterator[Reason]:
 
 
 def _telling(said: str, user: bool) -> list[str]:
-    """The parts of a passage that explain something by themselves; else all of it."""
+    """The parts of a passage that explain something by themselves; the whole passage if none does."""
     alone = [bare for each in sentences(said) if explains(bare := _bare(each), user=user)]
     return alone or [_bare(said)]
 
@@ -104,7 +104,7 @@ def _bare(said: str) -> str:
 
 
 def explains(said: str, *, user: bool = False) -> bool:
-    """Whether a sentence gives a cause or a rule, and neither asks, guesses, plans nor reports what was done.
+    """Whether a sentence gives a cause or a rule, and doesn't ask, guess, plan or report what was done.
 
     A `user` may give a rule in the form of a plan or report, since it is said to the agent.
     """
@@ -125,7 +125,7 @@ def _is_sure(said: str) -> bool:
 
 
 def _states(said: str) -> bool:
-    """Whether a sentence states how something is, and neither plans nor reports what was done."""
+    """Whether a sentence states how something is, and doesn't plan or report what was done."""
     return _is_sure(said) and not _SAYS.tells.search(said) and not is_intent(said)
 
 
@@ -153,5 +153,5 @@ def shared_words(said: str, shown: str) -> frozenset[str]:
 
 
 def is_rule(said: str) -> bool:
-    """Whether a sentence says what is required, or what works and what does not."""
+    """Whether a sentence says what is required, or what works and what doesn't."""
     return bool(_SAYS.rules.search(said))

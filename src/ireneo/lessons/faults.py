@@ -1,8 +1,8 @@
 """Find the errors in a program's output, and give each a name that is the same in other runs.
 
-fault_lines.toml lists the kinds of lines that programs print when something goes wrong. The name of a fault is its line
-with an ellipsis in place of whatever is specific to one run: paths, numbers, names in the code. What identifies the
-error is kept: a linter's rule, an error code, the module, command or flag that is missing. So a lesson can quote it.
+fault_lines.toml lists the kinds of lines that programs print when something goes wrong. A fault is named by its line,
+with an ellipsis for whatever is specific to one run: paths, numbers, names in the code. What identifies the error is
+kept: a linter's rule, an error code, the module, command or flag that is missing. So a lesson can quote it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import TAGS
 
 MOST_FAULTS = 3
-"""Errors of one output that are kept apart, as where a linter reports several rules."""
+"""How many errors of one output are kept, for example if a linter reports several rules."""
 FOUND_NOTHING = "<nothing>"
 """A search that ended with a failing status because nothing was found."""
 TIMED_OUT = "<timeout>"
 TESTS_FAILED = "<tests>"
 WITHOUT_A_WORD = "<silent>"
 CODES = (FOUND_NOTHING, TIMED_OUT, TESTS_FAILED, WITHOUT_A_WORD)
-"""Names of faults that no line of the output gives; other names have no angle brackets."""
+"""Names of faults that have no line in the output; other names have no angle brackets."""
 _LOOKED_AT = 40_000
 _MOST_LINES = 600
 _LONGEST_LINE = 600
@@ -84,10 +84,10 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     """The same in all runs."""
     line: str = ""
-    """The line that reports it, without prefix and colours; empty where none does."""
+    """The line that reports it, without prefix and colours; empty if there is none."""
     sort: Sort = "told"
     by: frozenset[str] = frozenset()
-    """The programs that print such a line; empty where any may."""
+    """The programs that print such a line; empty if any program may."""
     weight: int = 0
     """How certain it is that this is the error; below 50 the line only resembles one."""
     task: str = ""
@@ -114,12 +114,12 @@ _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
 
 def is_timed_out(line: str) -> bool:
-    """Whether a line says that the time of a command is over."""
+    """Whether a line says that a command ran out of time."""
     return _TIMED_OUT.search(line) is not None
 
 
 def cleaned(line: str) -> tuple[str, str]:
-    """A line without colours, progress and the prefixes of runners; and the task that such a prefix names."""
+    """Strip colours, progress and runners' prefixes from a line; also return the task that such a prefix names."""
     line = TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
     if "\r" in line:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
@@ -160,7 +160,7 @@ _BEFORE_TESTS = 70
 
 
 def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True) -> tuple[Fault, ...]:
-    """The errors that a failing output reports, the most important first; none where no line reports one.
+    """The errors that a failing output reports, the most important first; empty if no line reports one.
 
     `called` are the programs that may have printed it, as far as they are known.
     """
@@ -189,7 +189,7 @@ def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True
 
 
 def _refused_by_its_tool(text: str) -> Fault:
-    """The error with which a harness rejects a call: its first sentence, or the one behind a heading."""
+    """The error with which a harness rejects a call: its first sentence, or the sentence after a heading."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     line = lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0] if lines else ""
     said = line.partition(". ")[0]
@@ -199,7 +199,7 @@ def _refused_by_its_tool(text: str) -> Fault:
 
 
 def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
-    """Each name once, without those worded as an instruction to the reader."""
+    """Faults with different names, without those worded as an instruction to the reader."""
     out: dict[str, Fault] = {}
     for each in found:
         if each.name and not instruction_like(each.name):
@@ -263,7 +263,7 @@ def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
         name = normalized_error(_SAME.get(said, said), keep=keep)
         if code and code not in name:
             name = f"{code}: {name}" if name else code
-    # A shell that names the program reports an error of that program.
+    # If a shell names the program, the error is the program's.
     shown = _PROMPT.sub("", line) if given.get("by") else line
     return Fault(name=name[:_CHARACTERS].rstrip(), line=shown, sort=kind.sort, by=by, weight=kind.weight, task=task)
 
@@ -276,7 +276,7 @@ _FROM_OUTSIDE = lazy_re(
 
 
 def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fault:
-    """Failed tests; or what is missing, where that made all of them fail."""
+    """The failure of tests, or what is missing if that made all of them fail."""
     raised = [each for each, kind in told if each.sort in ("raised", "missing") and kind.last]
     names = {each.name for each in raised}
     if len(names) == 1 and _FROM_OUTSIDE.search(raised[-1].line):
@@ -306,7 +306,7 @@ _OF_A_FILE = lazy_re(r"[ \t]*+\d+[ ]?(?:[│█→]|\t)")
 _ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
 """How a tool introduces what it found, or what to do about it."""
 _FEW_LINES = 3
-"""An output of at most so many lines reports an error even without a word that suggests one."""
+"""In an output of at most this many lines, a line reports an error even without a word that suggests one."""
 _LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")
 _OF_SOMEONE = lazy_re(
     r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
@@ -341,7 +341,7 @@ _KEPT = "\ue000"
 
 
 def normalized_error(line: str, *, keep: str = "") -> str:
-    """The name of an error: its line with an ellipsis for whatever is specific to one run; a code stays as it is.
+    """The name of an error: its line with an ellipsis for whatever is specific to one run; codes are kept.
 
     `keep` is a part of the line that identifies the error: the module, command or flag that is missing.
     """

@@ -1,4 +1,4 @@
-"""Observe findings: demands of the environment, facts of a project, a log's own summary."""
+"""Observe findings: requirements of the environment, facts about a project, a log's own summary."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _ADDRESSED = lazy_re(
 _CODE = lazy_re(r"[{}=;]|::|\w\(")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
 OF_FILES = "of files"
-"""The condition of a demand of a tool for files: any agent corrects its wrong use at once, and only where most don't
-learn it is it told."""
+"""The condition of a requirement of a tool for files. Any agent corrects wrong use of such a tool at once, so it is
+only told if most runs don't learn it."""
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
@@ -110,12 +110,12 @@ def _take(
 
 
 def addresses_agent(demand: str) -> bool:
-    """Whether a demand tells the agent what to do, and doesn't only say what was wrong."""
+    """Whether a requirement tells the agent what to do, and doesn't only say what was wrong."""
     return _ADDRESSED.search(demand) is not None
 
 
 def _refusal(failed: TriedCall) -> str:
-    """The requirement that a tool says was violated, without numbers; empty where it is no sentence."""
+    """The requirement that was violated, as the tool states it, without numbers; empty if it is no sentence."""
     line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
     said = _NUMBER.sub("…", line.removeprefix("Error: "))
     plain = len(said.split()) >= _LEAST_WORDS and len(said) <= _LONGEST_DEMAND
@@ -145,19 +145,19 @@ _SERVES = (
 )
 """The purpose of a command, by the last words of its name; `test-harness.sh` runs no tests."""
 _PURPOSES = {"integration": "integration tests"}
-"""A purpose in words, where that is not its code."""
+"""The purpose in words, if it isn't the code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after what it does."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
-"""Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
+"""Commands that a project defines itself, whose purpose is a fact about the project, unlike that of ``go test``."""
 _ANYWHERE = lazy_re(r"(?:npm|npm run|pnpm|pnpm run|yarn|yarn run) (?:build|test|lint|format)")
-"""Tasks that projects of their kind have anyway."""
+"""Tasks that all projects of their kind have."""
 _THROUGH = lazy_re(r"^(?:uv|poetry|pipenv|pdm|hatch|rye) run\b")
-"""What starts a program in the environment of the project."""
+"""Programs that start another one in the environment of the project."""
 _IN_ONE = lazy_re(r"^(?:(?:conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b")
-"""What starts it in one of several, by its name."""
+"""Programs that start another one in a named environment, one of several."""
 _LONGEST_WAY = 60
-"""Characters of a line that is quoted."""
+"""How many characters of a line are quoted at most."""
 
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
@@ -175,14 +175,14 @@ _IS_MISSING = lazy_re(
 
 
 def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The programs and modules that are not installed where the project is worked on."""
+    """The programs and modules that are not installed on the machine where the project is worked on."""
     lost: dict[str, list[TriedCall]] = {}
     for each in run:
         for fault in each.faults:
             if found := _IS_MISSING.fullmatch(fault):
                 lost.setdefault(next(filter(None, found.groups())), []).append(each)
     for name, group in lost.items():
-        # What the run makes itself, or starts in another way, is there.
+        # What the run makes itself, or starts in another way, is not missing.
         own = lazy_re(rf"(?<![\w-]){re.escape(name)}(?:/|\.py\b)")
         made = any(own.search(each.step.command) or own.search(each.step.action.subject) for each in run)
         started = any(each.program.split()[:1] == [name] and not _cannot_start(each, name) for each in run)
@@ -205,7 +205,7 @@ _IS_UNKNOWN = lazy_re(
 
 
 def _unknown(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The names that a tool was given and doesn't know: a skill or an agent that isn't there."""
+    """The names of skills or agents that a tool was given and that don't exist."""
     lost: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
         found = None if each.shell or each.worked or each.path else _IS_UNKNOWN.match(each.step.error)
@@ -241,7 +241,7 @@ _MOST_CHECKS = 4
 
 
 def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The checks that a commit runs by itself, and that refused one."""
+    """The checks that a commit runs by itself and that refused one."""
     commits = [each for each in run if "git commit" in each.step.command and _HOOK_RUNS.search(each.step.output)]
     refused = [each for each in commits if not each.worked and _HOOK_FAILED.search(each.step.output)]
     if not refused:
@@ -258,7 +258,7 @@ def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
 
 
 def _checks_of(commit: TriedCall) -> list[str]:
-    """What a commit ran that only checks: what mends files by itself need not be run before."""
+    """The checks that a commit ran; a hook that fixes files by itself need not be run before."""
     found = (next(filter(None, each.groups())) for each in _HOOK_RUNS.finditer(commit.step.output))
     return list(dict.fromkeys(each for each in found if not _MENDS_FILES.search(each)))
 
@@ -267,7 +267,7 @@ _A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")
 
 
 def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The files of tests that take longer than they are given; of several at once it is unknown which does."""
+    """The test files that take longer than their time limit; of several in one call it is unknown which one does."""
     tried: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
         if each.shell and is_check(each.program):
@@ -285,7 +285,7 @@ def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observati
 
 
 def _time_out(each: TriedCall) -> str:
-    """The line in which a call says that its time is over; empty where it says so at length."""
+    """The line in which a call reports that it ran out of time; empty if the line is long."""
     lines = (" ".join(line.split()).strip("<>=- ") for line in reversed(each.step.output.splitlines()))
     return next((line for line in lines if is_timed_out(line) and len(line) <= _LONGEST_WAY), "")
 
@@ -300,7 +300,7 @@ _MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|res
 
 
 def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """Checks that failed right after the project's tests had passed: running the tests is not enough."""
+    """Checks that failed right after the project's tests had passed, so that running the tests is not enough."""
     passed: dict[str, TriedCall] = {}
     for each in run:
         if (each.step.action.kind in CHANGES and each.worked) or _MOVES_CODE.match(each.program):
@@ -313,7 +313,7 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
         elif each.faults and not is_environment(each.faults[0]) and each.faults[0] not in (TIMED_OUT, WITHOUT_A_WORD):
             for name, before in passed.items():
                 runner = each.program.split()[:-1]
-                # Tests run by another program may be a part of them; tasks of the same runner are distinct.
+                # Tests run by another program may be part of them; tasks of the same runner are different.
                 if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
                     yield _told_beside(material, before, each)
 
@@ -326,18 +326,18 @@ _KNOWN = frozenset(
     "gofmt gofumpt goimports fmt format rustfmt prettier unused typecheck "
     "E501 E902 E999 F401 F811 F821 F841 W291 W293".split()
 )
-"""Rules on layout, on what is not used and on what isn't there: everybody knows these."""
+"""Rules about layout, unused names and missing names, which everybody knows."""
 
 
 def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The rules of a linter that a run broke, each by its name."""
+    """The linter rules that a run broke, each by its name."""
     messages = {message.id: message for message in material.messages}
     broken: dict[tuple[str, str], list[tuple[TriedCall, str]]] = {}
     for each in run:
         serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
         for fault in each.faults if each.shell and serves in ("linter", "checks") else ():
             rule = _RULE.search(fault)
-            # A code alone tells nobody what to write.
+            # A code alone doesn't say what to write.
             if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN and " " in fault:
                 broken.setdefault((each.program, rule[rule.lastgroup or 0]), []).append((each, fault))
     for (program, name), found in broken.items():
@@ -383,12 +383,12 @@ _CHECKING = frozenset({"tests", "integration", "linter", "checks", "formatter"})
 
 
 def is_check(command: str) -> bool:
-    """Whether a command checks the work, and mends nothing."""
+    """Whether a command checks the work without fixing anything."""
     return any(what in _CHECKING - {"formatter"} and pattern.search(command) for what, pattern in _SERVES)
 
 
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """How a project is checked, if that is not obvious: by a script or task of its own, or through another program."""
+    """How a project is checked, if that isn't obvious: by its own script or task, or through another program."""
     used: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
         shown = each.shown.rsplit(" ", 1)[-1] if "/" in each.shown else each.shown  # However the script was started.
@@ -407,7 +407,7 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
         if (found := _IN_ONE.match(shown)) is not None:
-            # Which environment it is differs from one checkout to the next.
+            # The name of the environment differs from one checkout to the next.
             said = f"This project runs its {what} with `{shown[found.end() :].strip()}` through `{found[0]}`."
         yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
 
@@ -439,7 +439,7 @@ def _fact(
 
 
 SHARED = 3
-"""The least number of words that a sentence shares with a message that supports it."""
+"""The least number of words that a sentence must share with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
 _CLAUSE = lazy_re(r"(?:[,;:]|\s[-–—])\s+")
@@ -447,7 +447,7 @@ _MARKS = str.maketrans({"“": '"', "”": '"'})
 
 
 def noted_claims(material: RunMaterial) -> list[Observation]:
-    """The sentences of the log's own summary that the run supports."""
+    """The sentences of the log's own summary that the run's messages support."""
     if not material.noted:
         return []
     told = [_Told(message=each, text="\n".join(source_texts([each]))) for each in material.messages]
@@ -484,9 +484,9 @@ def _claim(
 
 
 def _says_how(noted: NotedWords) -> bool:
-    """Whether a sentence says what to do, or how things are kept here.
+    """Whether a sentence says what to do, or a convention of the project.
 
-    What a piece of code does is read there, and what went wrong once is over.
+    Sentences about what code does can be read in the code, and those about one failure are over.
     """
     if noted.sort == "friction" or noted.path:
         return False
@@ -496,7 +496,7 @@ def _says_how(noted: NotedWords) -> bool:
 
 
 def _bearing(text: str, told: Sequence[_Told], words: Sequence[frozenset[str]]) -> list[Message]:
-    """The messages that support `text`, those that share most words first; none where a claim is unsupported."""
+    """The messages that support `text`, those with most words in common first; empty if a claim is unsupported."""
     wanted = {*terms(text)}
     ranked = sorted(range(len(told)), key=lambda at: (-len(wanted & words[at]), at))
     if not ranked or len(wanted & words[ranked[0]]) < SHARED:

@@ -27,31 +27,31 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A lesson that is told before a call: what goes wrong, what to do instead, and which calls it concerns."""
 
     lesson: str
-    """Its id, or that of the memory that tells it."""
+    """The id of the lesson, or of the memory that it comes from."""
     said: str
     """What goes wrong, without a full stop."""
     way_out: str
     """What to do instead."""
     why: str = ""
-    """The agent's or the user's own sentence."""
+    """A reason in the agent's or the user's own words."""
     ruling: bool = False
-    """Whether it is a rule of the user's."""
+    """Whether it is a rule that a user set."""
     remembered: bool = False
-    """Whether somebody told it, and no run showed it."""
+    """Whether somebody reported it, and no run showed it."""
     seen: str = ""
     """How often it was seen, in words."""
     runs: int = 1
-    """Runs that showed it."""
+    """How many runs showed it."""
     of: int = 1
-    """Runs that could have shown it."""
+    """How many runs could have shown it."""
     last: str = ""
-    """The day when a run showed it last; empty where it is unknown."""
+    """The day on which a run last showed it; empty if unknown."""
     projects: tuple[str, ...] = ()
-    """Those in which it was seen."""
+    """The projects in which it was seen."""
     session: str = ""
-    """The only session that showed it, which needs no advice; empty where there are several."""
+    """The only session that showed it, which needs no advice; empty if several did."""
     sign: str = ""
-    """A word that every such call contains, where its command is written in several ways."""
+    """A word that every such call contains, for commands that are written in several ways."""
     tool: str = ""
     command: str = ""
     words: tuple[str, ...] = ()
@@ -61,11 +61,11 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     unless: tuple[str, ...] = ()
     """Which calls step into it; see `ireneo.lessons.run.Trigger`."""
     limits: tuple[str, ...] = ()
-    """Where what was told holds; see `ireneo.lessons.limits`."""
+    """Where a reported failure applies; see `ireneo.lessons.limits`."""
 
     @property
     def needle(self) -> str:
-        """A word that every call which steps into it contains."""
+        """A word that every call contains which steps into the trap."""
         named = (
             self.sign
             or self.command
@@ -83,7 +83,7 @@ class TrapIndex(Struct, frozen=True, kw_only=True, omit_defaults=True):
     projects: tuple[str, ...] = ()
     """The projects of all lessons, with or without a trap."""
     anywhere: bool = False
-    """Whether any lesson has no project, or is marked as general."""
+    """Whether any lesson has no project, or applies to all."""
 
 
 class PastCall(Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ class SessionSoFar(Struct, frozen=True, kw_only=True):
     asked: str = ""
     """What the user said last."""
     told: frozenset[str] = frozenset()
-    """The lessons that it was told before."""
+    """The lessons about which it was already warned."""
     folder: str = ""
     """Its working directory; empty where it is unknown."""
     session: str = ""
@@ -116,25 +116,25 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     way_out: str
     """What to do instead."""
     why: str
-    """The agent's or the user's own sentence that gives the reason; empty where nobody gave one."""
+    """The reason in the agent's or the user's own words; empty if nobody gave one."""
     seen: str
     """In how many runs that was seen, and when last, in words."""
     runs: int
-    """Runs that showed it."""
+    """How many runs showed it."""
     of: int
-    """Runs that could have."""
+    """How many runs could have shown it."""
     last: str
-    """The day when one showed it last (2026-05-02); empty where no run bears a time."""
+    """The day on which a run last showed it (2026-05-02); empty if no run has a time."""
     lesson: str
-    """The id of the lesson that says so, or of the memory."""
+    """The id of the lesson or memory that it comes from."""
     ruling: bool = False
-    """Whether it is a rule of the user's, and no experience."""
+    """Whether it is a rule of the user's, not an experience."""
     remembered: bool = False
-    """Whether somebody told it, and no run showed it."""
+    """Whether somebody reported it, and no run showed it."""
 
     @property
     def text(self) -> str:
-        """What went wrong and what to do instead; why, and where that was seen: two lines."""
+        """What went wrong and what to do instead, then the reason and where that was seen, in two lines."""
         because = f"why: “{self.why}” · {self.seen}" if self.why else self.seen
         return f"trap: {self.trap}; instead: {self.way_out}\n{because}"
 
@@ -145,12 +145,12 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
 
 TOLD = ("lesson ", "memory ")
-"""Before the id of a lesson, or of a memory, in a transcript: its advice was given in that session."""
+"""In a transcript, these precede the id of a lesson or memory whose advice was given in that session."""
 _TOLD = lazy_re(rf"\b(?:{'|'.join(TOLD)})(m_\w+)")
 
 
 def shown_in(text: str) -> frozenset[str]:
-    """The ids of the lessons that a text shows were given as advice."""
+    """The ids of the lessons that a text shows as advice already given."""
     return frozenset(_TOLD.findall(text))
 
 
@@ -162,10 +162,10 @@ def advice(
     *,
     project: str | None,
 ) -> GuardAdvice | None:
-    """Advice on a call before it is made; None where it steps into no trap, or the session knows the trap.
+    """Return advice on a call before it is made; None if it steps into no trap, or the session knows the trap.
 
-    `look_back` reads the session so far; it is only called if the call steps into a trap. With a `project` (empty:
-    none) only its own and general traps are considered; None: all.
+    `look_back` reads the session so far; it is only called if the call steps into a trap. Only traps of `project` and
+    general ones are considered; with an empty `project` those without one, with None all.
     """
     asked = _CallRead(tool, arguments)
     met = [each for each in traps if _applies(each, project) and _steps_into(each, asked)]
@@ -174,7 +174,7 @@ def advice(
     so_far = look_back()
     past = [(each, _CallRead(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
-    # Rules of the user first, then what runs showed, then the most specific, then the most often seen.
+    # Users' rules first, then what runs showed, then the most specific traps, then the most often seen.
     telling.sort(
         key=lambda each: (not each.ruling, each.remembered, -_particular(each), -each.runs, each.last, each.lesson)
     )
@@ -197,14 +197,14 @@ def _told(trap: Trap) -> GuardAdvice:
 
 
 def _applies(trap: Trap, project: str | None) -> bool:
-    """Whether a trap concerns `project`: one that was seen in other projects only does not."""
+    """Whether a trap concerns `project`, and wasn't only seen in other projects."""
     if project is None or GENERAL in trap.projects:
         return True
     return project in trap.projects if project else not trap.projects
 
 
 def _particular(trap: Trap) -> int:
-    # A file tells more than the folder around it.
+    # A file is more specific than a folder.
     file = bool(trap.path) and not trap.path.endswith("/")
     return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 
@@ -218,11 +218,11 @@ class _Piece(Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...] = ()
     """Files that it may change."""
     program: str = ""
-    """Empty: it is no shell's."""
+    """Empty if it is not run by a shell."""
     several: frozenset[str] = frozenset()
-    """The arguments that hold several items; `NOTHING` for a command without arguments but flags."""
+    """The arguments that hold several items; `NOTHING` for a command whose only arguments are flags."""
     place: str | None = None
-    """The folder that it searches as a whole, empty for where it is; None where it does not."""
+    """The folder that it searches as a whole, empty for the current one; None if it doesn't."""
 
 
 class _CallRead:
@@ -263,7 +263,7 @@ class _CallRead:
 
 
 _SHORT = 1_000
-"""Characters of an argument that may be a name; a longer one is text for a file."""
+"""Up to this many characters an argument may be a name; a longer one is text for a file."""
 _CHANGES = frozenset(
     "new_string old_string new_str old_str content file_text edits patch new_source insert_text replacement".split()
 )
@@ -276,7 +276,7 @@ def _of_command(command: str) -> Iterator[_Piece]:
     places = {id(step): place for step, place in places_of_steps(steps)}
     for step in steps:
         program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
-        # A quoted word with blanks is a text, and has no flags.
+        # A quoted word with blanks is a text, and contains no flags.
         words = tuple(word for each in step.words for word in ((each,) if " " in each else parted(each)))
         writes = step.writes
         if program in _WRITERS or (program in _IN_PLACE and any(each.startswith("-i") for each in step.words)):
@@ -306,13 +306,13 @@ _ONLY_LOOKS = frozenset(
     "ls find fd test [ stat file git grep rg ag egrep echo printf which type command man du tree wc diff basename"
     " dirname realpath readlink".split()
 )
-"""Programs that do not need the files that they name to exist."""
+"""Programs that may be given files that don't exist."""
 _SHOW = frozenset("cat head tail less more bat".split())
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
 def _asks_for_help(words: Sequence[str]) -> bool:
-    """Whether a program is only asked how it is used; `-h` with a value behind it names a host."""
+    """Whether a program is only asked for its help; `-h` with a value after it names a host."""
     return any(each in _ASKS for each in words if each != "-h") or words[-1:] == ("-h",)
 
 
@@ -320,7 +320,7 @@ _PARTS = lazy_re(r"[\s=;&|()'\"`,]+")
 
 
 def parted(text: str) -> tuple[str, ...]:
-    """The words of a command line; a flag and its value are two, however they are joined."""
+    """Split a command line into words; a flag and its value are two words, however they are joined."""
     return tuple(word for word in _PARTS.split(text) if word)
 
 
@@ -337,14 +337,14 @@ def _steps_into(trap: Trap, call: _CallRead) -> bool:
 
 
 def _does_first(trap: Trap, piece: _Piece) -> bool:
-    """Whether a program and all that it is given stand in the way out: `vpn connect`, of "connect to the VPN first"."""
+    """Whether all words of a program occur in the way out: `vpn connect` for "connect to the VPN first"."""
     said = {word.lower() for word in _WORD.findall(trap.way_out)}
     words = [word.lower() for word in piece.words]
     return len(words) > 1 and said.issuperset(words)
 
 
 def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
-    """Whether a call shows that what was told doesn't hold for it: it is another place, or it only tries."""
+    """Whether a call is outside the limits of a reported failure: at another place, or only a dry run."""
     if not trap.remembered or not piece.program:
         return False
     tries = any(each in _TRIES or (each == "-n" and piece.program in _TRIES_BY_N) for each in piece.words)
@@ -357,7 +357,7 @@ def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
 _TRIES = frozenset(
     "--dry-run --dryrun --list-hosts --list-tasks --collect-only --just-print --syntax-check --no-act".split()
 )
-"""Options with which a program only says what it would do."""
+"""Options with which a program only prints what it would do."""
 _TRIES_BY_N = frozenset("make rsync".split())
 
 
@@ -383,7 +383,7 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
         return any(_ends(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
     if trap.remembered and not looks and any(each in trap.way_out for each in _ID.findall(trap.path)):
-        # It works with the same id elsewhere: what fails is no matter of the id.
+        # The way out names this id too, so the failure doesn't depend on the id.
         return any(_ends(_ID.sub("0", word), _ID.sub("0", trap.path)) for word in piece.words)
     return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
 
@@ -392,18 +392,18 @@ _ID = lazy_re(r"(?<!\d)\d{4,}(?!\d)")
 
 
 def _is_called(trap: Trap, piece: _Piece) -> bool:
-    """Whether a program is the trap's; what somebody told may have its subcommand among other words."""
+    """Whether a program is the trap's; in a reported failure its subcommand may be among other words."""
     if trap.remembered and trap.command == "git stash" and not _STASHES.issuperset(piece.names[0].split()):
-        # What somebody calls a stash is none that is listed or taken back.
+        # A report about "stash" isn't about listing or restoring stashes.
         return False
     if any(_begins(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
     if trap.remembered and any(_begins(name, " ".join((f"{program}w", *rest))) for name in piece.names):
-        # A wrapper that a project brings: `./gradlew`, `./mvnw`.
+        # A wrapper script of a project: `./gradlew`, `./mvnw`.
         return True
     if trap.remembered and not rest and any(each.endswith(f":{program}") for each in piece.words):
-        # A task within a project: `:app:assemble`.
+        # A task of a subproject: `:app:assemble`.
         return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
@@ -413,9 +413,9 @@ _STASHES = frozenset(("git", "stash", "push", "save"))
 
 
 def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
-    """Whether a call has the short flags that somebody told, in another order or written out: `-fd`, `-df`, `--all`.
+    """Whether a call has reported short flags, in another order or written out: `-fd`, `-df`, `--all`.
 
-    The name of a machine may stand within an address.
+    Also whether an address in the call contains a reported host name.
     """
     if not trap.remembered:
         return False
@@ -435,12 +435,12 @@ def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
 
 
 def _is_alike(trap: Trap, word: str, piece: _Piece) -> bool:
-    """Whether a call has a word that somebody told, in capitals or not: `dist` for `./dist/`, `cache.service`."""
+    """Whether a call has a reported word in a similar form: `dist` for `./dist/`, `cache.service`."""
     if not trap.remembered or word.startswith("-"):
         return False
     wanted = _bare(word)
     if word.isupper() and any(" " in each and wanted in each.lower() for each in piece.words):
-        # A statement, within what a database is asked.
+        # An SQL statement is part of a quoted argument.
         return True
     return bool(wanted) and any(_bare(each) == wanted for each in piece.words)
 
@@ -453,7 +453,7 @@ _SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")
 _LONG_FLAGS = {
     f"--{name}": name[0] for name in "force recursive global volumes all interactive delete follow yes detach".split()
 } | {"--no-verify": "n"}
-"""Flags of many programs that are mostly written short."""
+"""Flags of many programs that are mostly written in their short form."""
 _OTHER_LETTERS = {
     "--include-untracked": "u",
     "--set-upstream": "u",
@@ -461,7 +461,7 @@ _OTHER_LETTERS = {
     "--null": "z",
     "--invert-match": "v",
 }
-"""Flags that are written short with another letter than they begin with."""
+"""Flags whose short form is another letter than they begin with."""
 
 
 def _begins(name: str, command: str) -> bool:
@@ -469,7 +469,7 @@ def _begins(name: str, command: str) -> bool:
 
 
 def _ends(path: str, end: str) -> bool:
-    """Whether a path ends with the path `end`, or lies in it, if that is a folder: with a slash behind it."""
+    """Whether a path ends with `end` or, if that is a folder (with a slash at the end), lies in it."""
     bare = end.removeprefix("./").lstrip("/")
     if bare.endswith("/"):
         return f"/{bare}" in f"/{path}/"
@@ -477,7 +477,7 @@ def _ends(path: str, end: str) -> bool:
 
 
 def _is_of(trap: Trap, path: str) -> bool:
-    """Whether a path may be where the trap was met: one from another root says nothing by its tail."""
+    """Whether a path may be in the folder where the trap was met; under another root, its end proves nothing."""
     if not trap.above or not path.startswith("/"):
         return True
     return _ends(path, f"{trap.above}/{trap.path.lstrip('/')}")
@@ -500,7 +500,7 @@ def _holds_any(wanted: Sequence[str], call: _CallRead) -> bool:
 
 
 def _is_other(word: str, path: str) -> bool:
-    """Whether a path is told to be written otherwise: `./gradlew` is no `../gradlew`, and `dist/` no `dist`."""
+    """Whether a path only seems to be `path`: `../gradlew` is not `./gradlew`, and `dist` not `dist/`."""
     above = path.startswith("./") and word.startswith("../")
     return above or (path.count("/") == 1 and path.endswith("/") and f"/{path}" not in f"/{word}")
 
@@ -514,7 +514,7 @@ def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _CallRead]], so_far: Se
     if trap.lesson in so_far.told or (trap.session and trap.session == so_far.session):
         return True
     if any(_steps_into(trap, call) or (not made.failed and _holds_any(trap.unless, call)) for made, call in past):
-        # The call was made before in this session, which saw the result; or the way out was taken.
+        # The session made the call before and saw its result, or it took the way out.
         return True
     if any(_is_there(each, so_far.folder) for each in trap.unless):
         return True
@@ -531,7 +531,7 @@ _WORD = lazy_re(r"[\w-]+")
 
 
 def _is_asked_for(trap: Trap, asked: str) -> bool:
-    """Whether the user's last message names what the rule forbids: then they want it now."""
+    """Whether the user's last message names what the rule forbids, so that they want it now."""
     named = trap.words or tuple(trap.command.split()[-1:])
     spoken = {word.lower() for word in _WORD.findall(asked)}
     return bool(named) and all(spoken.issuperset(word.lower() for word in _WORD.findall(each)) for each in named)

@@ -1,7 +1,7 @@
-"""Make lessons of the observations of many runs, and traps for the guard of lessons.
+"""Make lessons from the observations of many runs, and the guard's traps from lessons.
 
-A lesson is drawn from all observations of its claim, each run being one piece of evidence, so that the order in which
-runs are learned from makes no difference. Only a claim that would save a later run something becomes one.
+A lesson is made from all observations of its claim. Each run is one piece of evidence, so the order in which runs are
+learned from makes no difference. Only a claim that would save a later run something becomes a lesson.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ from ireneo.summaries.steps import sentences
 HALF_LIFE_DAYS = 120.0
 """The age at which an observation counts half in a ranking."""
 PRIOR: Mapping[Category, float] = {"failure": 0.1, "procedural": 0.5, "factual": 0.9}
-"""The share of claims of a category that hold, as long as nothing else is known."""
+"""The share of a category's claims that hold, before anything else is known."""
 PRIOR_RUNS = 2.0
-"""The number of runs for which the prior counts."""
+"""The number of runs as which the prior counts."""
 _DAY = 86_400.0
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """How often a claim was seen: counts, since a reader can weigh "seen in 5 of 6 runs", but not "likely"."""
+    """How often a claim was seen. Counts, since a reader can weigh "seen in 5 of 6 runs", but not "likely"."""
 
     runs: int = 0
-    """Runs that showed it."""
+    """How many runs showed it."""
     met: int = 0
-    """Runs that could have shown it, including those: its program was run, its file looked for."""
+    """How many runs could have shown it, those that did included: they ran its program, or looked for its file."""
     last: datetime | None = None
-    """When a run showed it last; None without times in the logs."""
+    """When a run last showed it; None if the logs have no times."""
     is_said: bool = False
-    """Whether users said it, as a ruling or a wish: that is said, not seen."""
+    """Whether users said it, as a ruling or a wish, instead of runs showing it."""
 
     @property
     def words(self) -> str:
-        """“seen in 5 of 6 runs; last in May 2026”; empty where no run showed it."""
+        """“seen in 5 of 6 runs; last in May 2026”; empty if no run showed it."""
         if not self.runs:
             return ""
         verb = "said" if self.is_said else "seen"
@@ -77,9 +77,9 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 
 def standing_of(observations: Sequence[Observation]) -> Standing:
-    """How often a claim was seen, from its observations and optionally those of its occasion, in any order.
+    """How often a claim was seen, from its observations and possibly those of its occasion, in any order.
 
-    The observations of the occasion tell of runs in which the claim could have shown and did not.
+    The observations of the occasion show in which runs the claim could have shown but didn't.
     """
     seen = [(each, good) for each, good, bad in tallies(observations) if good + bad > 0]
     shown = [each for each, good in seen if good > 0]
@@ -101,7 +101,7 @@ def cues_to_read(cue: str) -> tuple[str, ...]:
 
 
 def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
-    """For each run how often a claim held and did not; the occasion counts for runs that did not show the claim."""
+    """For each run how often a claim held and didn't; the occasion counts for runs that didn't show the claim."""
     if not observations:
         return []
     cue = max((each.cue for each in observations), key=lambda name: (occasion_of(name) != name, len(name), name))
@@ -114,11 +114,11 @@ def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, floa
 
 
 def without_copies(observations: Iterable[Observation]) -> list[Observation]:
-    """What users said, without what is from the same message of another run.
+    """Drop what users said in messages that are copies of another run's messages.
 
-    A session that was resumed or exported again has messages in common with another: their ids are the same, since an
-    id depends on all messages before, or at least their words and the user's words before them. So has a session that a
-    program opened with the same words.
+    A session that was resumed or exported again shares messages with another. Their ids are equal, since an id depends
+    on all earlier messages, or at least their words and the user's earlier words are. Sessions that a program opened
+    with the same words also share them.
     """
     heard: set[str] = set()
     out: list[Observation] = []
@@ -131,12 +131,12 @@ def without_copies(observations: Iterable[Observation]) -> list[Observation]:
 
 
 def is_said(cue: str) -> bool:
-    """Whether a claim is about what users say."""
+    """Whether a claim is something that users say."""
     return is_ruling(cue) or cue.startswith(ASKED)
 
 
 def share_of(observations: Sequence[Observation]) -> float:
-    """How often a claim holds where it is met: the mean over its runs, drawn towards the prior of its category."""
+    """How often a claim holds where it could: the mean over its runs, drawn towards the prior of its category."""
     seen = tallies(observations)
     category: Category = max((each.category for each, _, _ in seen), default="failure")
     shares = [good / (good + bad) for _, good, bad in seen if good + bad > 0]
@@ -153,26 +153,26 @@ def age_weight(at: datetime | None, now: datetime) -> float:
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 COSTLY_TOKENS = 6_000
 COSTLY_SECONDS = 240.0
-"""The least cost of a fact that was seen only once and is worth telling."""
+"""The least cost of a fact that was seen only once and is still told."""
 TOKENS_A_SECOND = 50.0
-"""Exchange rate of time and tokens: so many tokens are read and written in a second of waiting."""
+"""How many tokens count as much as a second of waiting: so many are read and written in that time."""
 A_FAILURE_TOKENS = 1_000.0
-"""The cost of a failed call beside its own text: another turn, which reads a context of ten thousand tokens, at the
-tenth that cached tokens cost."""
+"""The cost of a failed call besides its own text: another turn, which reads a context of ten thousand tokens at a
+tenth of the price, since they are cached."""
 SURE_FROM = 0.75
-"""From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
+"""From this share on, a run that shows the contrary counts against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
 AGAIN = 5
-"""Runs that have to fall into what the failure itself gets them out of, until it is told ahead."""
+"""How many runs must meet a failure whose message already says what to do, before it is told in advance."""
 MANY = 20
-"""Runs in which a tool for files has to demand the same."""
+"""In how many runs a tool for files must make the same requirement."""
 INSISTS = 4
-"""Times that a user asks for the same until it is a wish for all work, however few the runs."""
+"""How many requests for the same thing make it a wish for all work, in however few runs."""
 TYPED_AGAIN = 4
-"""Most words of a sentence that somebody types twice in the same way."""
+"""Most words of a sentence that somebody types again in the same way."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
-"""Names that are specific to a project: its commands, its files."""
+"""Names that only one project has: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
 _OF_ITS_EVIDENCE = (*_OF_A_FACT, OF_FILES, WRITTEN, CONCEDED, OF_REQUEST, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
@@ -184,24 +184,24 @@ class LessonDrafts(Struct, frozen=True, kw_only=True):
 
     drafts: tuple[MemoryDraft, ...] = ()
     worth: float = 0.0
-    """The cost in tokens so far, which it may save."""
+    """Its cost so far, in tokens, which it may save."""
     words: str = ""
-    """A better text for the known lesson, where a run has shown since what to do; else empty."""
+    """A better text for the known lesson, if a run has since shown what to do; otherwise empty."""
 
 
 def lesson_drafts(observations: Sequence[Observation], known: Record | None, now: datetime) -> LessonDrafts:
-    """The evidence for the lesson of one claim, a draft for each run; none if it is not worth a lesson.
+    """The evidence for the lesson of one claim, a draft for each run; empty if it is not worth a lesson.
 
-    `observations` are those of the claim in all runs. With a `known` lesson its text is kept (unless it lacks a way out
-    that another text has), and only runs that are not yet its evidence are drafted. A run that shows the contrary of an
-    almost certain claim speaks against it.
+    `observations` are those of the claim in all runs. The text of a `known` lesson is kept, unless it lacks a way out
+    that another text has, and only runs that are not yet its evidence get a draft. A run that shows the contrary of an
+    almost certain claim counts against it.
     """
     claim = agreed([each for each in observations if each.cue == (known.cue if known else each.cue)])
     best = best_worded(claim)
     if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
         return LessonDrafts()
     told = {_with_limits(each) for each in claim if each.text}
-    # A text that somebody else gave it is kept.
+    # A text that somebody else wrote for it is kept.
     own = known is None or known.kind != "failure" or is_kept(known) or known.text not in told
     better = not own and known is not None and known.text != _with_limits(best)
     text = known.drawn or known.text if known and not better else _with_limits(best)
@@ -218,9 +218,9 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
 
 
 def taken_back(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
-    """What users said to the contrary, as evidence against a ruling: a draft for each run of its project.
+    """What users said later against a ruling, as evidence: a draft for each run of its project.
 
-    Runs without times are left out: the order is unknown.
+    Runs without times are left out, since their order is unknown.
     """
     have = {each.session for each in record.evidence if each.against}
     here = projects_of(record)
@@ -239,7 +239,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best is not None and is_ruling(best.cue):
         if is_of_moment(best.text) and not best.cue.startswith(MODEL):
             return False
-        # Whatever it cost; but one that was said once may concern its task only. A model was asked whether it does.
+        # Whatever it cost; but a request made once may only concern its task, unless a model judged otherwise.
         of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
         often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
         again = often and not (is_pasted(best.text) or is_of_display(best.text) or limits_edit(best.text))
@@ -251,7 +251,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
         lasts = often or reaches_beyond(best.text)
-        # Where a folder's name stands only for what may be in it, the ruling is not named any better.
+        # If a folder's name only stands for its content, the ruling doesn't name its subject better.
         named = best.trigger is not None and best.trigger.path in best.text
         alone = alone or (lasts and stands_alone(best.text, named=named, conceded=conceded))
         alone = alone or any(map(is_of_project, sentences(best.text)))
@@ -264,7 +264,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
     if best.cue.startswith((DEMANDED, ASKED)):
-        # Who asks for the same again and again in one long run asks for it in the next as well.
+        # A user who asks for the same again and again in one long run will do so in the next as well.
         return runs >= (MANY if OF_FILES in best.conditions else THRICE) or (
             best.cue.startswith(ASKED) and held >= INSISTS
         )
@@ -273,20 +273,20 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
-        # A way out has to help more often than not; once is enough where a reason is known.
+        # A way out must help more often than not; once is enough if a reason is known.
         return held > vain and (held >= TWICE or _is_explained(best))
     if is_statistic(best.cue):
         return False  # A failure without a way out helps nobody.
     proven = any(PROVEN in each.conditions for each in observations)
     if best.category == "factual":
-        # The next run will look for the file under the same wrong name; a task is found in the runner's own list.
+        # The next run will look for the file under the same wrong name; a task is in the runner's own list.
         enough = THRICE if _COMMAND in best.cue and "/" not in best.conditions.get("value", "") else TWICE
         return _is_other_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
     return runs >= TWICE or proven
 
 
 def _is_explained(seen: Observation) -> bool:
-    """Whether a reason is known; of what is to be run first only one that speaks of it, or of the failure."""
+    """Whether a reason is known; for what must be run first, only a reason that mentions it or the failure."""
     label = seen.cue.partition(GOT_OVER)[2]
     if not label.startswith("first:"):
         return bool(seen.why)
@@ -296,7 +296,7 @@ def _is_explained(seen: Observation) -> bool:
 
 
 def _is_copied(observations: Sequence[Observation]) -> bool:
-    """Whether many words are the same each time: they are of a template, or were pasted, and nobody said them twice."""
+    """Whether many words are the same each time, so that they were pasted or come from a template."""
     wordings = {" ".join(ABOUT.sub("", each.text).split()) for each in observations if each.held}
     return len(wordings) == 1 and len(wordings.pop().split()) > TYPED_AGAIN
 
@@ -307,9 +307,9 @@ def _is_costly(observations: Sequence[Observation]) -> bool:
 
 
 def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
-    """Whether a lesson says what one reads anyway where it is needed: in the failure itself, or next to the file.
+    """Whether a lesson only says what one sees anyway when it is needed: in the failure itself, or next to the file.
 
-    The guard still uses it; elsewhere it is not told. `met` are the observations of its occasion, in the same project.
+    The guard still uses it; it is not told elsewhere. `met` are the observations of its occasion, in the same project.
     """
     held = [each for each in observations if each.held]
     best = best_worded(held)
@@ -318,7 +318,8 @@ def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] 
     if best.cue.startswith(LOGGED) and len(held) >= TWICE:
         return False
     if any(IN_SIGHT in each.conditions for each in held):
-        # What run after run pays for is not read in time; where a machine keeps a program is no matter of the project.
+        # A message that many runs met was read too late by all of them; where a machine keeps a program isn't about the
+        # project.
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
@@ -346,15 +347,15 @@ def cost_of(observations: Sequence[Observation]) -> float:
 
 def a_run_cost(seen: Observation) -> float:
     """The cost of a claim in one run, in tokens."""
-    # A claim that is no failure costs one turn to find it out.
+    # A claim that isn't a failure costs one turn to find out.
     turns = seen.held if ENDS_IN in seen.cue else min(seen.held, 1)
     return seen.tokens + seen.seconds * TOKENS_A_SECOND + turns * A_FAILURE_TOKENS
 
 
 def expected_cost(observations: Sequence[Observation], now: datetime, here: Collection[str] = ()) -> float:
-    """The expected cost of a claim in later runs: its cost in earlier ones, weighted by their age.
+    """The expected cost of a claim in later runs: its cost in earlier runs, weighted by their age.
 
-    `here` are the names of the project, if there is one; then the runs of other projects count a quarter.
+    If `here` has the names of a project, runs of other projects count a quarter.
     """
     return sum(
         a_run_cost(each) * age_weight(each.at, now) * (1.0 if not here or each.project in here else 0.25)
@@ -363,7 +364,7 @@ def expected_cost(observations: Sequence[Observation], now: datetime, here: Coll
 
 
 def applies(projects: Collection[str], here: Collection[str]) -> bool:
-    """Whether a lesson seen in `projects` applies to a project with the names `here`: to these only, unless general."""
+    """Whether a lesson seen in `projects` applies to a project with the names `here`: to no other, unless general."""
     named = {each for each in projects if each}
     return not any(here) or not named or not named.isdisjoint({*here, GENERAL})
 
@@ -375,7 +376,7 @@ def projects_of(record: Record) -> frozenset[str]:
 
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:
-    """The observation with the best text: one with a reason, then the one of most runs, then the newest."""
+    """The observation with the best text: one with a reason, then that of most runs, then the newest."""
     worded = [each for each in agreed(observations) if each.text and each.held]
     often: dict[str, int] = {}
     for each in worded:
@@ -404,8 +405,8 @@ def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
 def without_remedies_told(records: Sequence[Record]) -> list[Record]:
     """Merge remedies into the fact that says the same about a command of the project.
 
-    “When `pytest` fails, use `bin/test`” says what “This project runs its tests with `bin/test`” says, which gets the
-    evidence of both. A remedy that the user kept remains.
+    “When `pytest` fails, use `bin/test`” says the same as “This project runs its tests with `bin/test`”, which gets the
+    evidence of both. A remedy that the user kept is not merged.
     """
     facts = {each.value: each for each in records if _COMMAND in each.cue}
     told: dict[str, list[Record]] = {}
@@ -434,7 +435,7 @@ def merged_checks(records: Sequence[Record]) -> list[Record]:
         groups.append([each]) if group is None else group.append(each)
     told = [_as_one_check(group) if len(group) > 1 else group[0] for group in groups]
     checked = [projects_of(each) for each in told if each.cue.startswith(PASSES)]
-    # That users ask for the checks says no more than which checks are to be run.
+    # A user's request for the checks only says which checks to run.
     return [
         each
         for each in told
@@ -443,7 +444,7 @@ def merged_checks(records: Sequence[Record]) -> list[Record]:
 
 
 def _passing(record: Record) -> str:
-    """The tests that pass where another check fails; empty of other lessons, and of one that the user kept."""
+    """The tests that pass where another check fails; empty for other lessons, and for one that the user kept."""
     found = _PASSES_WHERE.fullmatch(record.text) if record.cue.startswith(PASSES) and not is_kept(record) else None
     return found[1] if found else ""
 
@@ -463,11 +464,11 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
 
 _BREAKS = lazy_re(rf"(`[^`]+`) {OFTEN} (“.+”): {re.escape(AT_ONCE)}")
 MOST_RULES = 5
-"""Rules of a linter that one lesson names, at most: those that most runs broke."""
+"""How many rules of a linter one lesson names at most: those that most runs broke."""
 
 
 def merged_rules(records: Sequence[Record]) -> list[Record]:
-    """Merge the rules that one linter of a project often refuses into a lesson, in the place of the first."""
+    """Merge the rules that one linter of a project often reports into a lesson, in the place of the first."""
     groups: list[list[Record]] = []
     for each in records:
         linter, here = _linter(each), projects_of(each)
@@ -478,7 +479,7 @@ def merged_rules(records: Sequence[Record]) -> list[Record]:
 
 
 def _linter(record: Record) -> str:
-    """The linter whose rule a lesson names; empty of other lessons, and of one that the user kept."""
+    """The linter whose rule a lesson names; empty for other lessons, and for one that the user kept."""
     found = _BREAKS.fullmatch(record.text) if record.cue.startswith(BREAKS) and not is_kept(record) else None
     return found[1] if found else ""
 
@@ -491,7 +492,7 @@ def _as_one_linter(group: Sequence[Record]) -> Record:
 
 
 def merged_checkouts(records: Sequence[Record]) -> list[Record]:
-    """Merge lessons that say the same of several checkouts of a project: `cli` and `work/cli`."""
+    """Merge lessons that say the same about several checkouts of a project: `cli` and `work/cli`."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for each in records:
         homes = sorted({name.rsplit("/", 1)[-1] for name in projects_of(each)})
@@ -500,7 +501,7 @@ def merged_checkouts(records: Sequence[Record]) -> list[Record]:
 
 
 def _age(seen: Observation) -> float:
-    """A sort key: smaller for newer ones; without a time the oldest."""
+    """A sort key: smaller for newer observations; those without a time count as the oldest."""
     return -seen.at.timestamp() if seen.at else 0.0
 
 
@@ -559,16 +560,16 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
 
 
 LATEST = 2
-"""A trap is gone if so many of the latest runs that could have shown it did not."""
+"""A trap is obsolete if this many of the latest runs that could have shown it didn't."""
 LEAST_RUNS = 2
-"""Runs that have to show a trap whose project is unknown."""
+"""How many runs must show a trap if its project is unknown."""
 HEED = "heed it, or ask first"
 """The way out of a ruling that names no alternative."""
 _QUOTED = lazy_re(r"“([^“”]+)”")
 _LEADING = lazy_re(r"^(?:When|If|Where) ")
 _TRAILING = " ,;:.–—→-("
 _MOST = 240
-"""Characters of each part of an advice."""
+"""How many characters of each part of the advice are shown."""
 
 
 def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[Observation]]) -> TrapIndex:
@@ -603,7 +604,7 @@ def _programs(seen: Observation) -> tuple[str, ...]:
 
 
 def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -> Trap | None:
-    """The trap of a lesson; None where it has no trigger or way out, is disputed, or the trap is gone."""
+    """The trap of a lesson; None if it has no trigger or way out, is disputed, or the trap is obsolete."""
     if disputes(record):
         return None
     ruling = is_ruling(record.cue)
@@ -613,14 +614,15 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
         return None
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
     trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
-    # That the program worked without the words that step into it says nothing.
+    # If the program worked without the words that step into the trap, that shows nothing.
     narrow = trigger is not None and ENDS_IN in record.cue and bool(trigger.words or trigger.path or trigger.given)
     cues = (record.cue,) if narrow else cues_to_read(record.cue)
     standing = standing_of([one for cue in cues for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:
-        # For other claims the occasion counts these runs already.
+        # For other claims the occasion already counts these runs.
         standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
-    # A call that mostly works is no trap; one run of an unknown project is too little, where the program didn't say so.
+    # A call that mostly works is no trap. One run of an unknown project is too little, unless the program itself
+    # refused.
     enough = standing.runs >= LEAST_RUNS or projects or PROVEN in best.conditions
     if trigger is None or 2 * standing.runs < standing.met or not enough:
         return None
@@ -660,7 +662,7 @@ def _went_well(
     program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _programs(best) or ("",))
     took = {each.session for way in ways for each in way}
     if not took:
-        return 0  # The way out is no program: it is unknown which runs took it.
+        return 0  # The way out is no program, so it is unknown which runs took it.
     shown = {each.session for each in own}
     here = (each for each in program if each.broke and (not projects or each.project in projects))
     return len({each.session for each in here} - shown - took)
@@ -673,7 +675,7 @@ def _repeats(why: str, said: str) -> bool:
 
 
 def _is_there_still(observations: Sequence[Observation]) -> bool:
-    """Whether such calls fail at least as often as not, and not all of the latest runs went well."""
+    """Whether such calls still fail at least as often as not, and the latest runs didn't all succeed."""
     held = sum(each.held for each in observations)
     broke = sum(each.broke for each in observations)
     ordered = sorted((each for each in observations if each.held or each.broke), key=_order)
@@ -685,7 +687,7 @@ def _order(seen: Observation) -> tuple[float, str]:
 
 
 def _said(record: Record, way_out: str) -> str:
-    """The text of a lesson in front of its way out; empty where it does not contain the way out."""
+    """The text of a lesson before its way out; empty if it doesn't contain the way out."""
     before, found, _ = one_line(record.text).partition(one_line(way_out))
     return as_part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
 
@@ -696,23 +698,23 @@ def _about(trigger: Trigger) -> str:
 
 
 def as_part(text: str) -> str:
-    """A text as a part of an advice: one line, cut where it is long, without its full stop."""
+    """A text as a part of the advice: one line, cut if it is long, without its full stop."""
     line = one_line(text).rstrip(".").strip()
     return line if len(line) <= _MOST else f"{line[:_MOST].rsplit(' ', 1)[0]}…"
 
 
 LONGEST = 240
-"""Characters of a quotation."""
+"""Most characters of a quotation."""
 MOST = 4
-"""Quotations from one message."""
+"""Most quotations from one message."""
 TOGETHER = 4
-"""Words of a lesson by which they are found in a line."""
+"""How many words of a lesson a line must have to be found by them."""
 _AROUND = 80
-"""Characters of a very long line that are quoted before a claim."""
+"""How many characters of a very long line are quoted before a claim."""
 
 
 def quotes(text: str, message: Message) -> list[str]:
-    """Quote the lines of `message` that support the claims in `text`; the one with most of its words if there are none.
+    """Quote the lines of `message` that support the claims in `text`; without any, the line with most of its words.
 
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
@@ -733,7 +735,7 @@ def quotes(text: str, message: Message) -> list[str]:
 
 
 def _dated(message: Message) -> int:
-    """The number of a message's texts that only tell its time."""
+    """The number of a message's texts that only state its time."""
     return int(message.draft.at is not None)
 
 
@@ -747,7 +749,7 @@ def _shown(line: str, wanted: Sequence[TextClaim]) -> int:
 
 
 def _clipped(line: str, text: str) -> str:
-    """A line, cut around the claims that it supports, or the words that it has, if it is long."""
+    """A line, cut around the claims that it supports, or the words that it shares, if it is long."""
     if len(line) <= LONGEST:
         return line
     words = text.split()
@@ -756,7 +758,7 @@ def _clipped(line: str, text: str) -> str:
     places = [at for each in named if (at := line.find(each)) >= 0]
     start = max(0, min(places, default=0) - _AROUND)
     cut = line[start : start + LONGEST]
-    # A word is quoted whole or not at all, unless there is no other.
+    # A word is quoted whole or not at all, unless it is the only one.
     first = cut.find(" ") + 1 if start and not line[start - 1].isspace() else 0
     last = cut.rfind(" ") if start + LONGEST < len(line) and not line[start + LONGEST].isspace() else len(cut)
     return cut[first:last] if first < last else cut

@@ -1,7 +1,7 @@
-"""Where a failure that was told holds: a place, a host, an environment, a branch, the whole or one worker at a time.
+"""Where a reported failure applies: a place, a host, an environment, a branch, the whole or one worker at a time.
 
-Such a limit is told in words, and seldom stands in a call. So a call need not show it; but one that names another place
-steps into nothing: a failure in `tests/integration` says nothing of `pytest tests/unit`. A hook imports this module for
+Such a limit is stated in words, and seldom part of a call. So a call need not show it, but one that names another place
+is not affected: a failure in `tests/integration` doesn't concern `pytest tests/unit`. A hook imports this module for
 each call, so it imports little.
 """
 
@@ -27,12 +27,12 @@ ENVIRONMENTS: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""What environments are called, and which of them is meant."""
+"""Names of environments, each with the environment that it means."""
 WHOLE, ROOT, TOGETHER, AS_ROOT = "whole", "root", "together", "as root"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
 SEEN, VERSION = "seen:", "version:"
-"""A limit is one of these; those with a colon are followed by what they are about. `SEEN` is an environment that a call
-has to show, where no command was named; `VERSION` is that of a package, which has to be asked for."""
+"""The kinds of limits; those with a colon are followed by their subject. `SEEN` is an environment that a call has to
+show, if the report names no command; `VERSION` is the version of a package, which the call has to ask for."""
 
 _FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
 _WORD = lazy_re(r"[^\W_]+")
@@ -44,9 +44,9 @@ _NARROWS = frozenset(
     "-k -m -t -w -p -run -Dtest --filter --prefix --workspace --package --tests --test --grep --only --path --target "
     "--scope --limit".split()
 )
-"""Options behind which a part of the whole is named."""
+"""Options before the name of a part of the whole."""
 _BELOW = frozenset("-C -w --prefix --filter --workspace --cwd --dir --directory".split())
-"""Options behind which a folder, or a package, is named."""
+"""Options before the name of a folder or a package."""
 _WORKERS = frozenset(
     "-n -j -w --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
 )
@@ -56,7 +56,7 @@ _BRANCHING = frozenset("push pull merge rebase".split())
 
 
 def is_denied(limit: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    """Whether a call says that a limit isn't met; `words` are those of the command, `every` those of the call.
+    """Whether a call shows that a limit isn't met; `words` are those of the command, `every` those of the call.
 
     `folders` are those that the call changes into.
     """
@@ -66,14 +66,14 @@ def is_denied(limit: str, words: Sequence[str], every: Sequence[str], folders: S
 
 def _other_place(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     if value.startswith("/"):
-        # The path of an address begins with a slash as well.
+        # The path of an address also begins with a slash.
         words = [_ADDRESS.sub("", word) for word in words]
     named = [word for word in words[1:] if _is_place(word, value)]
     if any(_overlap(value, each) for each in (*words[1:], *folders) if _parts(each)):
         return False
     first = value.strip("/").split("/")
     if len(first) == 1 and value.endswith("/"):
-        # Beside a folder of that name lie others.
+        # Other folders are beside a folder of that name.
         return bool(named) or any(_FOLDER.fullmatch(each) for each in folders)
     return bool(named) or (len(first) > 1 and any(first[0] in each.split("/") for each in folders))
 
@@ -86,7 +86,7 @@ def _is_place(word: str, value: str) -> bool:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one path may lie in the other, as far as they are written."""
+    """Whether one path may be inside the other, as far as they are written out."""
     first, second = sorted((_parts(one), _parts(other)), key=len)
     size = len(first)
     return any(second[at : at + size] == first for at in range(len(second) - size + 1))
@@ -108,7 +108,7 @@ def _other_host(value: str, words: Sequence[str], every: Sequence[str], folders:
         found += [each for each in behind[:2] if "@" not in each]
     if "." in value:
         return bool(found) and value not in found and not any(each.endswith(f".{value}") for each in found)
-    # A name alone may be a part of another: "the replica" is `db-replica`.
+    # A name alone may be part of another: "the replica" is `db-replica`.
     return bool(found) and not any(value in each for each in found)
 
 
@@ -128,7 +128,7 @@ def _environments(words: Iterable[str]) -> set[str]:
 def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     at = next((at for at, word in enumerate(words) if word in _BRANCHING), None)
     if at is None or "git" not in words[:at]:
-        # Another program works on the branch that the call goes to.
+        # Other programs use the branch that the call changes to.
         to = [each for before, each in pairwise(w for w in every if w not in ("-c", "-b")) if before in _GOES_TO]
         return bool(to) and not any(fnmatchcase(each, value) or fnmatchcase(each, f"*/{value}") for each in to)
     plain = [word for word in words[at + 1 :] if not word.startswith("-")]
@@ -156,7 +156,7 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
     program, *names = value.split()
     begins = next((at for at, word in enumerate(words) if word.rsplit("/", 1)[-1] == program), 0)
     words = words[begins:]
-    # To cargo the workspace is all of it.
+    # For cargo the workspace is the whole.
     narrows = _NARROWS - {"--workspace"} if program == "cargo" else _NARROWS
     if not narrows.isdisjoint(words[len(names) :]):
         return True
@@ -166,7 +166,7 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
         named = "/" in word or "::" in word or _FILE.fullmatch(word) is not None
         if word.startswith("-") or word.isdigit() or word.isupper() or ">" in word or not any(_parts(word)):
             continue
-        # A flag with its value, as `-j8`, takes no other.
+        # A flag that contains its value, such as `-j8`, has no other.
         valued = before.startswith("-") and not before[-1:].isdigit()
         if named or not (valued or word in (*names, "run", "exec")):
             return True
@@ -174,7 +174,7 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
 
 
 def _below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    # To pnpm and yarn `-w` is the root itself.
+    # For pnpm and yarn `-w` is the root itself.
     below = _BELOW - {"-w"} if {"pnpm", "yarn"}.intersection(words[:1]) else _BELOW
     return not below.isdisjoint(words) or any(
         (not each.startswith(("/", "~", "..", "$")) and len(_parts(each)) > 1)
@@ -184,7 +184,7 @@ def _below_root(value: str, words: Sequence[str], every: Sequence[str], folders:
 
 
 _PACKAGES = frozenset("packages apps libs services crates modules plugins".split())
-"""Folders of which each folder in them is a part of the whole."""
+"""Folders whose subfolders are each a part of the whole."""
 
 
 def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
@@ -200,7 +200,7 @@ def _as_oneself(value: str, words: Sequence[str], every: Sequence[str], folders:
 
 
 _ALONE = frozenset("pytest make rspec".split())
-"""Programs that do one thing at a time unless they are told otherwise."""
+"""Programs that do one thing at a time unless told otherwise."""
 _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
     PLACE: _other_place,
     HOST: _other_host,

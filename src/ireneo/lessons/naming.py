@@ -14,7 +14,7 @@ from ireneo.patterns import lazy_re, readable
 
 
 class Wrapper(Struct, frozen=True, kw_only=True):
-    """A program, or a subcommand of one, that starts another program; its fields are explained in programs.toml."""
+    """A program, or a subcommand, that starts another program; programs.toml explains its fields."""
 
     options: frozenset[str] = frozenset()
     skips: int = 0
@@ -53,7 +53,7 @@ class Programs(Struct, frozen=True, kw_only=True):
     own_commands: Mapping[str, frozenset[str]]
 
     def has_subcommands(self, program: str) -> bool:
-        """Whether the first plain word of a program says what it does."""
+        """Whether the first plain word after a program says what it does."""
         return program in self.subcommands or program in self.groups
 
 
@@ -96,7 +96,7 @@ _NAMED_AFTER_ACTION = lazy_re(
     r"(?:^|[-_./])(?:run)?(?:tests?|run|lint|check|build|fmt|format|deploy|install|setup|start|stop|bootstrap|clean|verify"
     r"|gen|generate|release|publish|migrate|update|sync|fix|repro\w*)(?:[-_.]|$)"
 )
-"""A script named after what it does: its first word is an argument, not a subcommand."""
+"""A script named after what it does: the word after it is an argument, not a subcommand."""
 _MOST_WORDS = 3
 _LONGEST_NAME = 80
 _VERBS = frozenset("deploy list create delete describe update get add remove show start stop".split())
@@ -164,7 +164,7 @@ def _unwrapped(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | No
     if not name:
         return None
     if words[0] == "-m" and len(words) > 1:
-        return "python -m", "-m", list(words[1:]), Wrapper()  # Behind a wrapper that runs modules itself.
+        return "python -m", "-m", list(words[1:]), Wrapper()  # After a wrapper that runs modules itself.
     if name == "python" and (module := _module(words)) is not None:
         return "python -m", f"{_as_shown(words[0], name)} -m", module, Wrapper()
     lead, rest = _lead(name, words)
@@ -186,7 +186,7 @@ def _unwrapped(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | No
 
 
 def _lead(name: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The program with up to two subcommands, options between them skipped, and the words that follow."""
+    """The program with up to two subcommands, without the options between them, and the words that follow."""
     known = programs()
     lead, rest = name.split(), list(words[1:])
     valued = known.options.get(lead[0], frozenset())
@@ -209,7 +209,7 @@ def _lead(name: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _behind(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the words behind a wrapper into its own arguments and the command that it starts."""
+    """Split the words after a wrapper into its own arguments and the command that it starts."""
     if wrapper.marks:
         marked = next((place for place, word in enumerate(words) if word in wrapper.marks), None)
         if marked is not None:
@@ -351,7 +351,7 @@ _RUNNERS = frozenset("npm pnpm yarn bun hatch composer turbo nx lerna pdm".split
 
 
 def _goes_on(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
-    """Whether the next word belongs to the name as well."""
+    """Whether the next word is also part of the name."""
     runs = program in _RUNNERS and said[0] in ("run", "run-script")
     if runs or (program == "mise" and said[0] == "r"):
         return len(said) == 1
@@ -364,7 +364,7 @@ def _goes_on(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
 
 
 def _settled(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, ...]:
-    """Unify several ways to write the same subcommand."""
+    """Unify the ways to write one subcommand."""
     if program == "mise" and said:
         if said[0] == "r":
             said = ["run", *said[1:]]

@@ -1,4 +1,4 @@
-"""Whether a call could be about a known trap at all: by words, so that most calls cost a hook next to nothing.
+"""Whether a call can concern a known trap at all, judged by words, so that most calls cost a hook next to nothing.
 
 It imports nothing but the standard library.
 """
@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 VERSION = 9
-"""How traps are compiled and laid out; what another version kept is compiled anew."""
+"""The version of how traps are compiled and stored; those of another version are compiled again."""
 
 
 def says_any(needles: Iterable[str], tool: str, arguments: object) -> bool:
-    """Whether one of `needles` stands in what a call says."""
+    """Whether one of `needles` occurs in a call."""
     text = said(tool, arguments)
     return any(needle in text for needle in needles)
 
 
 def said(tool: str, arguments: object) -> str:
-    """All that a call says, in one text."""
+    """All texts of a call, in one."""
     return "\n".join((tool, *texts(arguments)))
 
 
 def texts(given: object) -> Iterator[str]:
-    """The names and the values of arguments, however deep they lie."""
+    """The names and values of arguments, at any depth."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):

@@ -1,8 +1,8 @@
-"""The cues of claims, and the checks that their texts must pass: shared by all readers of runs.
+"""The cues of claims, and the checks that their texts must pass, shared by all readers of runs.
 
-A cue names a claim by codes, without what is specific to one run. ``go test ⇒ <any>`` is an occasion: how often a
-program was run, and failed at all. ``go test ⇒ setup failed`` is a failure. ``go test ⇒ <any> → with:-tags`` is a trap
-with its way out, whatever the error was.
+A cue names a claim by codes, without what is specific to one run. ``go test ⇒ <any>`` is an occasion, which counts how
+often a program was run and failed in any way. ``go test ⇒ setup failed`` is a failure. ``go test ⇒ <any> → with:-tags``
+is a trap with its way out, whatever the error was.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def limited(text: str, limits: str) -> str:
 
 
 LONGEST = 420
-"""Characters of a lesson."""
+"""Most characters of a lesson."""
 MOST_SOURCES = 8
 Messages = Mapping[MessageId, Message]
 
 
 def is_supported(text: str, sources: Sequence[MessageId], messages: Messages) -> bool:
-    """Whether `text` may become a lesson: short, not an instruction to its reader, and grounded in its sources."""
+    """Whether `text` may become a lesson: short, no instruction to its reader, and grounded in its sources."""
     if not text or len(text) > LONGEST or not text.isprintable() or instruction_like(text):
         return False
     cited = [messages[name] for name in sources if name in messages]
@@ -41,7 +41,7 @@ def is_supported(text: str, sources: Sequence[MessageId], messages: Messages) ->
 
 
 def texts_of(messages: Iterable[Message]) -> list[str]:
-    """The texts of `messages`, with the agent's thoughts: a reason is often only thought."""
+    """The texts of `messages`, with the agent's thoughts, since a reason is often only thought."""
     said = list(messages)
     thought = [part.text for each in said for part in each.parts if isinstance(part, Thinking) and part.text]
     return [*source_texts(said), *thought]
@@ -58,17 +58,17 @@ GOT_OVER = " → "
 """Separators of the parts of a cue: the program, its error, and the remedy."""
 ANY = "<any>"
 UNREAD = " <unread>"
-"""Follows a tool for files in a cue, where the file had not been read before."""
+"""In a cue, follows a tool for files if the file had not been read before."""
 DEMANDED = "<demanded> "
-"""Prefix of the cues of claims in the environment's own words."""
+"""Prefix of the cues of requirements in the environment's own words."""
 ASKED = "<asked> "
-"""Prefix of the cues of wishes that users express again and again."""
+"""Prefix of the cues of wishes that users express repeatedly."""
 REFUSED = "<refused> "
 """Prefix of the cues of commands that users refused."""
 PLACE = "<place>"
-"""What the cue of a path that is not there contains, behind its project."""
+"""Part of the cue of a path that doesn't exist, after its project."""
 FLOODS = "<flood> "
-"""Prefix of the cues of folders that flood searches: ``<flood> Grep: node_modules``."""
+"""Prefix of the cues of folders that fill the results of searches: ``<flood> Grep: node_modules``."""
 SEARCHED = "<searched> "
 """Prefix of the cues that count how often a program searched a whole project."""
 _FAULT_WORDS = {
@@ -103,7 +103,7 @@ _MARKS = lazy_re(r"^<[a-z]+> ")
 
 
 def occasion_of(cue: str) -> str:
-    """The claim whose observations count how often another could have shown: of an error the program's, else itself."""
+    """The claim that counts how often another could have shown: for an error its program's, otherwise itself."""
     if cue.startswith(FLOODS):
         return f"{SEARCHED}{cue.removeprefix(FLOODS).partition(': ')[0]}"
     if GOT_OVER in cue or ENDS_IN not in cue:
@@ -112,7 +112,7 @@ def occasion_of(cue: str) -> str:
 
 
 def is_statistic(cue: str) -> bool:
-    """Whether a claim only says that something fails, and how: it is counted, but no lesson is made of it."""
+    """Whether a claim only counts failures; no lesson is made of it."""
     return ENDS_IN in cue and GOT_OVER not in cue
 
 
@@ -140,7 +140,7 @@ def action_of(each: TriedCall) -> str:
 
 
 def plain_name(said: str) -> str:
-    """`said` on one line and shortened, without the separators of a cue."""
+    """Return `said` on one line and shortened, without the separators of a cue."""
     return " ".join(said.replace(ENDS_IN.strip(), "=>").replace(GOT_OVER.strip(), "->").split())[:_NAME_CHARACTERS]
 
 
@@ -152,4 +152,4 @@ def fails_with(failed: TriedCall, fault: str) -> str:
 
 
 _SAYS_NOTHING = lazy_re(r"(?i)\bexit(?:ed|s)? (?:with )?(?:an? )?(?:code|status|error)\b|^found (?:…|\d+) errors?\b")
-"""An error that only says that there is one."""
+"""An error message that says nothing but that there was an error."""

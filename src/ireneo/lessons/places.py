@@ -1,8 +1,8 @@
-"""Observe where things are: paths that are not there and where they are, and searches that one folder floods.
+"""Observe where things are: missing paths and where they really are, and searches that one folder floods.
 
-A file or folder is sought in a wrong place or under a wrong name; a search goes through dependencies, what is built, or
-records that nobody reads. Such an output costs as much as a failure, and often hides what was sought; the way out is to
-search a folder, or to leave that one out.
+A file or folder is looked for in a wrong place or under a wrong name; a search goes through dependencies, build output,
+or records that nobody reads. Such an output costs as much as a failure, and often hides what was looked for. The way
+out is to search in a folder, or to exclude that one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
 LONGEST = 80
-"""Characters of a path that is told as a whole."""
+"""Up to this many characters a path is shown as a whole."""
 PLACES = 3
-"""Parts of a path that are shown of a file."""
+"""How many parts of a file's path are shown."""
 SOON = 8
-"""Calls among which the right path, or a narrower search with the same purpose, is looked for."""
+"""How many calls are searched for the right path, or for a narrower search with the same purpose."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
 _SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
 _FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
@@ -39,29 +39,29 @@ _ENDINGS = tuple(
 """File extensions that are easily confused."""
 _A_TEST = lazy_re(r"test|spec", re.I)
 _LEAST_ALIKE = 4
-"""Letters with which two names begin that are alike."""
+"""How many first letters two similar names have in common."""
 
 
 class _Found(Struct, frozen=True, kw_only=True):
-    """A path that is not there, and the right one."""
+    """A path that doesn't exist, and the right one."""
 
     calls: tuple[TriedCall, ...]
-    """Those that show it, the one that found it last."""
+    """The calls that show it; the last one found the right path."""
     missing: str
     lies: str
-    """The ends of both."""
+    """The ends of both paths."""
     sought: str
-    """The whole path that is not there."""
+    """The whole path that doesn't exist."""
     place: str
-    """The whole path that is."""
+    """The whole path that exists."""
     folder: bool = False
-    """It is a folder, and whatever would be in it is not there."""
+    """Whether it is a folder, so that nothing in it exists either."""
     proven: bool = False
-    """The two paths differ by a folder, or are alike: once is proof."""
+    """Whether once is proof, since the paths differ by a folder or are similar."""
 
 
 def places(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
-    """The paths that a run sought in vain, and where it found what it sought."""
+    """The paths that a run looked for in vain, and where it found what it was looking for."""
     if not material.project:
         return []
     lost = [(at, path, folder) for at, each in enumerate(run) for path, folder in _sought(each) if _stays(path, run)]
@@ -77,7 +77,7 @@ def places(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[
 
 
 def _sought(failed: TriedCall) -> Iterator[tuple[str, bool]]:
-    """The one path that a call asked for and that does not exist, and whether it is a folder."""
+    """The only path that a call asked for, if it doesn't exist, and whether it is a folder."""
     if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
         return
     paths = [failed.path] if failed.path else _files_of(failed)
@@ -85,21 +85,21 @@ def _sought(failed: TriedCall) -> Iterator[tuple[str, bool]]:
     if len(named) != 1 or any(mark in named[0] for mark in _PASSING):
         return
     folder = "." not in _end(named[0], 1)
-    # A command may be somewhere else: that says nothing about a folder.
+    # The command may be installed elsewhere, which says nothing about a folder.
     if not folder or (failed.step.action.kind == "search" and not failed.shell and named[0] in failed.step.output):
         yield named[0].rstrip("/"), folder
 
 
 def _stays(path: str, run: Sequence[TriedCall]) -> bool:
-    """Whether a path is missing in the whole run: it is neither made nor found."""
+    """Whether a path is missing in the whole run: it is neither created nor found."""
     worked = (each for each in run if each.worked)
-    # A pattern that finds nothing works as well.
+    # A pattern without matches is no missing path.
     met = (each.path or each.step.action.subject for each in worked if each.path or each.step.action.kind != "search")
     return not any(each == path or each.startswith(f"{path}/") for each in met)
 
 
 def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) -> Iterator[_Found]:
-    """Folders that are not there: what was sought in them lies around them."""
+    """Missing folders: what was looked for in them lies around them."""
     for at, path, folder in lost:
         above, name = path.rpartition("/")[0], _end(path, 1)
         later = [each for each in run[at + 1 : at + 1 + SOON] if folder and above and each.worked and each.path]
@@ -146,7 +146,7 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
-    """The place of a file, or its name: the next one that is read and may be meant."""
+    """The right place or name of a file: the next file read that may be meant."""
     later = run[at + 1 : at + 1 + SOON]
     read = [(each, path) for each in later for path in _read_in(each)]
     found = next(((each, path) for each, path in read if _is_meant(sought, path)), None)
@@ -158,7 +158,7 @@ def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
     beside = name != other and not _is_meant(sought, path)
     missing = _end(sought, 1 if name != other and not beside else 2)
     lies = _end(path, 2 if beside else 1 if name != other else PLACES)
-    # A path that only says more of the same is no other place, and one that the failure names is no secret.
+    # A path that only adds folders is no other place, and one that the failure itself names is no news.
     same = lies.endswith(missing) or missing.endswith(lies)
     if not same and not names_thing(run[at].step.output, lies):
         proven = beside or (name == other and _by_a_folder(sought, path))
@@ -190,11 +190,11 @@ def _is_meant(sought: str, path: str) -> bool:
 
 
 def _is_alike(sought: str, path: str) -> bool:
-    """Whether a file of the same folder has a name like the one that was looked for: `clean_test.go`."""
+    """Whether a file in the same folder has a name similar to the one that was looked for: `clean_test.go`."""
     (home, _, one), (there, _, other) = sought.rpartition("/"), path.rpartition("/")
     (stem, _, ending), (their, _, its) = one.rpartition("."), other.rpartition(".")
     if "." in f"{stem}{their}":
-        return False  # `settings.local` is beside `settings`, and not instead.
+        return False  # `settings.local` exists besides `settings`, not instead of it.
     if home != there or ending != its or bool(_A_TEST.search(one)) != bool(_A_TEST.search(other)):
         return False
     same = _shared(stem, their)
@@ -202,7 +202,7 @@ def _is_alike(sought: str, path: str) -> bool:
 
 
 def _by_a_folder(sought: str, path: str) -> bool:
-    """Whether two paths of one name differ only by a folder that one of them has and the other has not."""
+    """Whether two paths with one file name differ only by one folder."""
     one, other = sought.split("/"), path.split("/")
     front = _shared(one, other)
     back = _shared(one[front:][::-1], other[front:][::-1])
@@ -211,7 +211,7 @@ def _by_a_folder(sought: str, path: str) -> bool:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of parts with which both begin."""
+    """How many parts both have in common at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -269,7 +269,7 @@ def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Ob
 
 
 def _written(path: str, short: str, project: str) -> str:
-    """A path within its project, or as it was written; `short` where it would be one of this machine."""
+    """A path within its project, or as it was written; `short` if it would be a path of this machine."""
     _, here, inside = path.rpartition(f"/{project}/") if path.startswith("/") else ("", ".", path.removeprefix("./"))
     if not here:
         return short
@@ -277,26 +277,26 @@ def _written(path: str, short: str, project: str) -> str:
 
 
 def _above(found: _Found, project: str) -> str:
-    """The folder of the project around what is shown of a missing path; empty where it is none, or unknown."""
+    """The folder of the project above the shown part of a missing path; empty if there is none, or it is unknown."""
     root = project.split("/", maxsplit=1)[0]
     inside = found.sought.partition(f"/{root}/")[2].removesuffix(found.missing).strip("/")
     return _end(inside, 1) if found.sought.startswith("/") else ""
 
 
 def _unless(found: _Found) -> tuple[str, ...]:
-    # That the folder around it was searched is no sign that somebody knows it.
+    # Searching the folder around it doesn't show that one knows it.
     return () if found.folder else (found.lies,)
 
 
 LEAST_LINES = 10
-"""Lines with a path, of which most have to lie in the folder."""
+"""How many lines need a path before one folder can flood them."""
 LEAST_CHARACTERS = 1_500
-"""Characters of these lines."""
+"""How many characters these lines must have."""
 _NOISY = frozenset(
     "node_modules bower_components venv site-packages dist build target vendor third_party coverage htmlcov"
     " __pycache__ Pods DerivedData storybook-static".split()
 )
-"""Folders of what is installed, built or recorded; those whose name begins with a dot count too."""
+"""Folders of installed, built or recorded files; names that begin with a dot count as well."""
 _READ_TOO = frozenset((".", "..", ".github"))
 _PATH = lazy_re(r"(?:\./)?(?P<path>[^\s:]+/[^\s:]*)(?=[:\s]|$)")
 _LONG_WORD = lazy_re(r"\w{4,60}")
@@ -309,9 +309,9 @@ class _Searching(Struct, frozen=True, kw_only=True):
     name: str
     """The tool, or the program as it is called."""
     whole: bool
-    """Whether it searches the whole project, and leaves nothing out."""
+    """Whether it searches the whole project, and excludes nothing."""
     folder: str = ""
-    """The folder that floods its output."""
+    """The folder that fills its output."""
 
 
 def floods(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
@@ -405,7 +405,7 @@ def _flood(
 
 
 def _narrower(at: int, flooded: _Searching, found: Sequence[tuple[int, _Searching]]) -> _Searching | None:
-    """A later search for the same that leaves something out and finds what was sought."""
+    """A later search for the same that excludes something and finds what was looked for."""
     words = frozenset(_LONG_WORD.findall(flooded.call.step.command))
     for later, each in found:
         near = at < later <= at + SOON and not each.whole and each.call.step.output.strip() and not each.folder
@@ -417,7 +417,7 @@ def _narrower(at: int, flooded: _Searching, found: Sequence[tuple[int, _Searchin
 def _searched(
     material: RunMaterial, by: Mapping[tuple[str, str], Sequence[int]], found: Sequence[tuple[int, _Searching]]
 ) -> Iterator[Observation]:
-    """How often each program searched the whole project: a statistic, of which no lesson is made."""
+    """How often each program searched the whole project: a statistic, no lesson."""
     for name in dict.fromkeys(each.name for _, each in found if each.whole):
         flooded = sum(len(places) for (program, _), places in by.items() if program == name)
         every = sum(each.whole and each.name == name for _, each in found)

@@ -1,6 +1,6 @@
-"""What programs say when they refuse how they were called: an unknown flag, value or task, or too many arguments.
+"""How programs refuse a call: an unknown flag, value or task, or too many arguments.
 
-A program knows its own flags: its word is proof enough, where the same run then called it otherwise and it worked.
+A program knows its own flags, so one refusal is proof enough if the same run then called it in another way that worked.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ def takes_less(error: str) -> bool:
 
 
 def is_unknown(error: str) -> bool:
-    """Whether a task runner or a program with subcommands reports an unknown one."""
+    """Whether a task runner or a program with subcommands reports an unknown task or subcommand."""
     return bool(_TASK.search(error))
 
 
 def refuses(line: str) -> bool:
-    """Whether a line of a program's output refuses how it was called."""
+    """Whether a line of a program's output refuses the way it was called."""
     return any(kind.search(line) for kind in (_FLAG, _VALUE, _TOO_MANY, _TASK))
 
 
 def named_in(lines: list[str], wrong: tuple[str, ...]) -> str:
-    """The line that names what was `wrong`, one that refuses it before any other; empty where none names it."""
+    """The line that names what was `wrong`, preferably one that refuses it; empty if there is none."""
     short = [line for line in lines if len(line) <= LONGEST_WHY and line.isprintable()]
     # A short flag is named without its hyphen: "illegal option -- A".
     bare = {name.lstrip("-") for name in wrong}

@@ -1,7 +1,7 @@
 """Select the lessons that concern a goal, and recognise lessons that say the same in other words.
 
 A lesson that does not concern the goal costs more than its tokens: its reader learns to ignore the next one. So only
-those that are shown to concern it are selected, by their words, and by what similar tasks ran and met in past runs.
+lessons with evidence are selected: by their words, and by what similar tasks of past runs ran and met.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
 LONGEST_GOAL = 600
-"""Characters of a goal that are read; the rest is pasted text."""
+"""How many characters of a goal are read; the rest is pasted text."""
 TELLING = 0.06
-"""A word is specific if at most this share of the project's goals and lessons has it."""
+"""A word is specific if at most this share of the project's goals and lessons contain it."""
 LEAST_SHARED = 2
-"""Specific words that two texts with the same subject share at least: one may be a coincidence."""
+"""How many specific words two texts on the same subject must share: one may be a coincidence."""
 FEW = 3
-"""A word is specific in any case if at most so many goals and lessons have it."""
+"""A word is always specific if at most this many goals and lessons contain it."""
 RELATED = 0.25
 """The least score of a lesson that concerns a goal."""
 LIKE = 0.2
-"""The least likeness of a similar past task."""
+"""The least similarity of a similar past task."""
 MOST_TASKS = 8
-"""Past tasks that are considered similar, at most."""
+"""How many past tasks count as similar at most."""
 USED_MORE = 2.0
-"""A command or trap belongs to similar tasks if they had it so much more often than others."""
+"""How much more often similar tasks must have a command or trap than others, for it to belong to them."""
 DOUBT = 1.0
-"""Added to the total likeness of similar tasks, so that a single one counts little."""
+"""Added to the total similarity, so that a single similar task counts little."""
 _OWN_NAME = lazy_re(
     r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
 )
@@ -65,7 +65,7 @@ class Goal:
     def __init__(
         self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content], task_type: str = ""
     ) -> None:
-        """Weigh words by how many goals and lessons of the project have them."""
+        """Weigh words by how many goals and lessons of the project contain them."""
         self._type = task_type
         self._tasks = [task for run in runs for task in _tasks_of(run)]
         # A repeated goal does not make its words more common.
@@ -74,34 +74,34 @@ class Goal:
         self._size = len(said)
         self._text = text[:LONGEST_GOAL]
         self._words = frozenset(terms(FOLDERS.sub("", self._text)))
-        # Among equally similar ones in the order of the store, the latest first.
+        # Among equally similar tasks the latest first, in the order of the store.
         likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
         self._in_session = Counter(each.session for each in self._tasks)
 
     def names(self, trigger: Trigger) -> bool:
-        """Whether the goal names the calls of a trap, as they are typed: its command, or else its path."""
+        """Whether the goal names the calls of a trap as they are typed: by its command, or else its path."""
         path = trigger.path.rstrip("/")
         beside = (*trigger.words, *((path,) if path else ()))
-        # A path of a single word may be English.
+        # A path of a single word may be an ordinary word.
         called = self._types(trigger.command) if trigger.command else "/" in path or "." in path
         return called and all(map(self._has, beside))
 
     def _types(self, command: str) -> bool:
         if " " in command:
             return self._has(command)
-        # A single word may be English: it is a command only at the start of code.
+        # A single word may be an ordinary one: it is a command only at the start of code.
         return any(code.split()[:1] == [command] for code in _CODE.findall(self._text))
 
     def _has(self, said: str) -> bool:
         return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w-])", self._text) is not None
 
     def touches(self, lesson: str) -> bool:
-        """Whether the text of a lesson shares a specific word with the goal that is no verb: what both are about."""
+        """Whether the goal and the text of a lesson share a specific word other than a verb, a common subject."""
         return any(map(self._tells, _subjects(self._text) & _subjects(lesson)))
 
     def shares(self, lesson: str) -> bool:
-        """Whether it shares any word with the goal that is no verb, however many lessons have that word."""
+        """Whether they share any word other than a verb, however many lessons have it."""
         return not _subjects(self._text).isdisjoint(_subjects(lesson))
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
@@ -132,7 +132,7 @@ class Goal:
         return max(said, self._by_names(lesson))
 
     def _by_names(self, lesson: Content) -> float:
-        """The goal names a task of the project: “integration” of ``make integration``."""
+        """How well the goal names the lesson's task of the project: “integration” for ``make integration``."""
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
         shares = (
             self._sum(each & self._words) / (self._sum(each) or 1.0) for each in names if any(map(self._tells, each))
@@ -140,7 +140,7 @@ class Goal:
         return max(shares, default=0.0)
 
     def _by_commands(self, lesson: Content) -> float:
-        """Whether similar tasks ran its command."""
+        """How much more often similar tasks ran its command than others."""
         shares = (
             self._share([task for task in self._tasks if command in task.commands])
             for command in set(map(_command, lesson.codes))
@@ -148,11 +148,11 @@ class Goal:
         return max(shares, default=0.0)
 
     def _by_runs(self, sessions: Collection[str]) -> float:
-        """Whether similar tasks met it."""
+        """How much more often similar tasks met it than others."""
         return self._share([task for task in self._tasks if task.session in sessions])
 
     def _share(self, tasks: Sequence[PastTask]) -> float:
-        """The share of similar tasks among `tasks`; 0 if other tasks are as frequent there."""
+        """The share of similar tasks that are among `tasks`; 0 if other tasks are there as often."""
         if not tasks or not self._alike:
             return 0.0
         # In a run with many tasks it is unknown which of them met it.
@@ -163,9 +163,9 @@ class Goal:
 
 
 def _subjects(text: str) -> frozenset[str]:
-    """The terms of the words that are no form of a verb: to "run" or "add" something says little of what it is.
+    """The terms of the words that are not verb forms: "run" or "add" says little about the subject.
 
-    Behind an article or a preposition even such a form is a name: the "run", or "in run".
+    After an article or a preposition such a form is a noun: the "run", or "in run".
     """
     bare = FOLDERS.sub("", text)
     words = [each for each in _WORD.findall(bare) if each.lower() not in verb_forms()]
@@ -191,17 +191,17 @@ def _command(code: str) -> str:
 
 _IN_TICKS = lazy_re(r"`([^`\n]{1,200})`")
 _REASON = lazy_re(r"“[^“”]{0,600}+” \((?:the )?(?:agent|user)\)")
-"""The reason of a lesson: another reason does not make it another lesson."""
+"""The reason of a lesson; a different reason doesn't make it a different lesson."""
 _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
 FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
 """Absolute folders, which say nothing about the subject of a text."""
 SAME_SHARE = 0.75
-"""The least share of the shorter lesson's words that an equivalent one has too."""
+"""The least share of the shorter lesson's words that the other must also have for both to say the same."""
 LEAST_WORDS = 2
 STANDS_SHARE = 0.8
 """The least share of a lesson's words in lines that already say it."""
 LINES_TOGETHER = 3
-"""Adjacent lines of a file that are read together."""
+"""How many adjacent lines of a file are read together."""
 
 
 @from_data
@@ -228,7 +228,7 @@ def content_of(text: str) -> Content:
 def alike(one: Content, other: Content) -> bool:
     """Whether two lessons say the same: about the same commands, in mostly the same words."""
     if one.codes != other.codes and (one.codes or other.codes):
-        # One may name less and be the same, as where only the other quotes an error.
+        # One may name fewer things, for example if only the other quotes an error.
         few, many = sorted((one.codes, other.codes), key=len)
         if not few or not few < many or len(few) < LEAST_WORDS:
             return False
@@ -240,7 +240,7 @@ def alike(one: Content, other: Content) -> bool:
 
 
 def first_of_each(contents: Sequence[Content]) -> list[int]:
-    """The indexes of the contents that no earlier one is like."""
+    """The indexes of the contents that don't repeat an earlier one."""
     kept: list[int] = []
     for at, each in enumerate(contents):
         if not any(alike(each, contents[before]) for before in kept):
@@ -249,7 +249,7 @@ def first_of_each(contents: Sequence[Content]) -> list[int]:
 
 
 class SaidAlready:
-    """Whether files already say what a lesson says."""
+    """Whether files already say the same as a lesson."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         """Read whole files, a few adjacent lines at a time."""
@@ -261,7 +261,7 @@ class SaidAlready:
                 self._windows.append((frozenset(terms(together)), " ".join(together.split())))
 
     def says(self, content: Content) -> bool:
-        """Whether some lines have all its commands, and nearly all its words."""
+        """Whether some adjacent lines have all its commands, and nearly all its words."""
         if len(content.words) < LEAST_WORDS:
             return False
         wanted = STANDS_SHARE * len(content.words)
@@ -272,7 +272,7 @@ class SaidAlready:
 
 
 def says_the_same(cue: str, text: str, record: Record) -> bool:
-    """Whether a claim in these words says what a lesson says, or what it said before the user reworded it."""
+    """Whether a claim in these words says the same as a lesson now, or as before the user reworded it."""
     if is_ruling(cue) or is_ruling(record.cue):
         return is_ruling(cue) and is_ruling(record.cue) and same_ruling(cue, record.cue)
     said = content_of(text)
