@@ -87,7 +87,7 @@ def changes_named(changes: Sequence[Step]) -> str:
     return f"{doing} {' and '.join(shown)}"
 
 
-def telling(changes: Sequence[Step]) -> list[Step]:
+def shown_changes(changes: Sequence[Step]) -> list[Step]:
     """The changes in the files that `changes_named` names."""
     first: dict[str, Step] = {}
     for step in changes:

@@ -180,7 +180,7 @@ def _is_of_no_use(clause: str) -> bool:
     """Whether a clause is about the task, disputes something or names nothing, and is no condition for the rest."""
     if _SAYS.leans.match(clause) or _SAYS.cases.search(clause) or binding(clause) >= ORDERED:
         return False
-    return of_task(clause) or bool(_RULINGS.disputes.search(clause)) or _telling(clause) == 0
+    return of_task(clause) or bool(_RULINGS.disputes.search(clause)) or _content_words(clause) == 0
 
 
 def binds_work(sentence: str) -> bool:
@@ -199,7 +199,9 @@ def binds_work(sentence: str) -> bool:
         or any(map(_is_unfit, (sentence, *parts_of(sentence))))
     ):
         return False
-    each_time = _SAYS.each_time.search(sentence) and _RULINGS.process.search(sentence) and _telling(sentence) >= LEAST
+    each_time = (
+        _SAYS.each_time.search(sentence) and _RULINGS.process.search(sentence) and _content_words(sentence) >= LEAST
+    )
     if each_time and (begins_with_order(sentence) or _SAYS.leans.match(sentence)):
         return True
     if _SAYS.when_making.match(_without_lead(sentence)) or _SAYS.use_for.match(sentence):
@@ -213,7 +215,7 @@ def binds_work(sentence: str) -> bool:
                 or _SAYS.prefers.match(each)
                 or _SAYS.uses.match(each)
             )
-            named = _telling(each) >= (1 if _SAYS.bans.match(each) else LEAST)
+            named = _content_words(each) >= (1 if _SAYS.bans.match(each) else LEAST)
             if found and named and _SAYS.of_all_work.match(each[found.end() :].strip()):
                 return True
     return False
@@ -255,7 +257,7 @@ def asks_for_rules(sentence: str) -> bool:
 
 def says_how(sentence: str) -> bool:
     """Whether a sentence orders something, or says how something must be, and not only for the task at hand."""
-    if is_pasted(sentence) or of_task(sentence) or _telling(sentence) < LEAST or _SAYS.requests.match(sentence):
+    if is_pasted(sentence) or of_task(sentence) or _content_words(sentence) < LEAST or _SAYS.requests.match(sentence):
         return False
     orders = _is_plain_order(sentence) or any(map(is_order, parts_of(sentence)[1:2]))
     return orders or bool(_SAYS.norms.search(sentence)) or holds_for_good(sentence)
@@ -288,7 +290,7 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
             return True
         if is_to_be_recorded(each):
             return True
-        enough = _tells_enough(each) or _telling(each) >= FULL
+        enough = _tells_enough(each) or _content_words(each) >= FULL
         if enough and holds_for_good(each) and not of_task(each):
             return True
         if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
@@ -368,7 +370,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
     was made up. It says what is not intended, or what must be the same.
     """
     body = _without_lead(said)
-    if _telling(said) < LEAST:
+    if _content_words(said) < LEAST:
         return False
     asked, cites = _is_question(said), _SAYS.cites.search(said)
     if not asked and _is_of_the_rules(said, body, cites=cites is not None):
@@ -379,7 +381,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if _RULINGS.polite.match(body) and _asks_for_good(body):
         return True
-    if (found := _SAYS.uses_ours.match(body)) is not None and _telling(body[found.end() :]) > 0:
+    if (found := _SAYS.uses_ours.match(body)) is not None and _content_words(body[found.end() :]) > 0:
         return True
     if asked:
         return False
@@ -389,7 +391,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     """Whether a sentence says what is not intended, what applies from now on, or what a document of rules says."""
     if (found := _SAYS.unmeant.match(body)) is not None:
-        return _telling(body[found.end() :]) >= LEAST
+        return _content_words(body[found.end() :]) >= LEAST
     clauses = parts_of(said)
     if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True
@@ -401,7 +403,7 @@ def _is_our_way(said: str, body: str) -> bool:
     if _SAYS.told_before.search(said) or _SAYS.our_way.search(said):
         return True
     if (found := _SAYS.so_no.search(said)) is not None and not _SAYS.cases.match(body):
-        return _telling(said[: found.start()]) > 0 and _telling(said[found.end() :]) > 0
+        return _content_words(said[: found.start()]) > 0 and _content_words(said[found.end() :]) > 0
     if (found := _SAYS.replaced.search(said)) is not None:
         later = (_without_lead(each) for each in parts_of(said[found.end() :]))
         return any(_SAYS.uses.match(each) and _NAMED.search(each) for each in later)
@@ -417,7 +419,7 @@ def _is_duty(body: str) -> bool:
     if not kind.endswith("s") or (kind != words[0] and words[0].lower() in _RULINGS.definite):
         return False
     rest = body[body.index(kind) + len(kind) :].strip()
-    return bool(_SAYS.duties.match(rest)) and _telling(body) > LEAST
+    return bool(_SAYS.duties.match(rest)) and _content_words(body) > LEAST
 
 
 def places_kind(sentence: str) -> bool:
@@ -435,7 +437,7 @@ def _takes_back(said: str, conceded: bool) -> bool:
         return True
     if _SAYS.denied.search(said) and _NAMED.search(said) and (_SAYS.refutes.search(said) or _SAYS.has_it.search(said)):
         return True
-    return bool(conceded and _SAYS.contradicts.match(said) and _NAMED.search(said)) and _telling(said) >= LEAST
+    return bool(conceded and _SAYS.contradicts.match(said) and _NAMED.search(said)) and _content_words(said) >= LEAST
 
 
 def _says_how_it_is(said: str, body: str) -> bool:
@@ -446,8 +448,8 @@ def _says_how_it_is(said: str, body: str) -> bool:
         return False
     same = _SAYS.agrees.search(body)
     if same is not None and same.start() > 0 and not _SAYS.vague.match(body):
-        return _telling(body[: same.start()]) > 0 and _telling(body[same.end() :]) > 0
-    return bool(_SAYS.is_such.match(body)) and len(parts_of(said)) > 1 and _telling(said) >= FULL
+        return _content_words(body[: same.start()]) > 0 and _content_words(body[same.end() :]) > 0
+    return bool(_SAYS.is_such.match(body)) and len(parts_of(said)) > 1 and _content_words(said) >= FULL
 
 
 def is_to_be_recorded(sentence: str) -> bool:
@@ -458,7 +460,7 @@ def is_to_be_recorded(sentence: str) -> bool:
         return False
     rule = asked[found.end() :].split()
     points = any(_SAYS.vague.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
-    return not points and _telling(" ".join(rule)) >= LEAST
+    return not points and _content_words(" ".join(rule)) >= LEAST
 
 
 def _is_of_a_case(following: Sequence[str]) -> bool:
@@ -484,7 +486,7 @@ def begins_with_order(clause: str) -> bool:
     words = [word.lower() for word in WORD.findall(clause)]
     first = words[0].replace("’", "'").partition("'")[0] if words else ""
     acts = first not in common_words() | _RULINGS.subjects or bool(_SAYS.uses.match(clause))
-    return bool(first) and acts and _telling(clause) > 0
+    return bool(first) and acts and _content_words(clause) > 0
 
 
 def _asks_for_good(polite: str) -> bool:
@@ -509,12 +511,12 @@ def wants_none(clause: str, after: str) -> bool:
     if (found := _SAYS.refuses.match(body)) is None or of_task(body):
         return False
     words = [each.rstrip("'’") for each in WORD.findall(body[found.end() :])]
-    if len(words) < LEAST or _telling(body) < LEAST or _SAYS.vague.match(" ".join(words)):
+    if len(words) < LEAST or _content_words(body) < LEAST or _SAYS.vague.match(" ".join(words)):
         return False
     if _SAYS.refuses_one.match(body) and _SAYS.judges.match(_without_lead(after)):
         return True
     if _SAYS.kinds.match(" ".join(words)) or _SAYS.ever.search(body):
-        return _telling(body) >= LEAST
+        return _content_words(body) >= LEAST
     kind = words[0].lower() not in common_words() and words[0].endswith("s") and words[0].islower()
     return kind and len(words) >= FULL
 
@@ -689,15 +691,15 @@ def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
     is_open = bool(_RULINGS.open.search(bare(sentence)))  # Its subject is named elsewhere.
     if is_open and not conceded:
         return False
-    return _telling(sentence) >= (FULL if is_open else LEAST) or consults(sentence)
+    return _content_words(sentence) >= (FULL if is_open else LEAST) or consults(sentence)
 
 
 def _is_telling(sentence: str) -> bool:
-    return bool(sentence) and _telling(sentence) >= LEAST
+    return bool(sentence) and _content_words(sentence) >= LEAST
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _telling(sentence: str) -> int:
+def _content_words(sentence: str) -> int:
     """The number of content words of a sentence."""
     empty = common_words() | topic(Constraints).empty | _RULINGS.plain
     return len({word for word in WORD.findall(bare(sentence).lower()) if word not in empty})

@@ -86,13 +86,13 @@ def _by_user(message: Message) -> bool:
 def _sentences(message: Message) -> Iterator[Reason]:
     user = message.role == "user"
     parts = [part.text for part in message.parts if isinstance(part, Text | Thinking) and part.text]
-    for said in dict.fromkeys(one for part in parts for each in prose(part) for one in _telling(each, user)):
+    for said in dict.fromkeys(one for part in parts for each in prose(part) for one in _explaining_parts(each, user)):
         firm = explains(said, user=user)
         if firm or (not user and _states(said)):
             yield Reason(text=said, message=message.id, position=message.position, user=user, firm=firm)
 
 
-def _telling(said: str, user: bool) -> list[str]:
+def _explaining_parts(said: str, user: bool) -> list[str]:
     """The parts of a passage that explain something by themselves; the whole passage if none does."""
     alone = [bare for each in sentences(said) if explains(bare := _bare(each), user=user)]
     return alone or [_bare(said)]

@@ -178,10 +178,10 @@ def advice(
     telling.sort(
         key=lambda each: (not each.ruling, each.remembered, -_particular(each), -each.runs, each.last, each.lesson)
     )
-    return _told(telling[0]) if telling else None
+    return _advice_of(telling[0]) if telling else None
 
 
-def _told(trap: Trap) -> GuardAdvice:
+def _advice_of(trap: Trap) -> GuardAdvice:
     return GuardAdvice(
         trap=trap.said,
         way_out=trap.way_out,

@@ -426,7 +426,7 @@ _PASSES_WHERE = lazy_re(rf"(`[^`]+` passes) where (`[^`]+`) fails: {re.escape(RU
 
 
 def merged_checks(records: Sequence[Record]) -> list[Record]:
-    """Merge the checks that fail where the same tests of a project pass into the one that most runs showed."""
+    """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
     groups: list[list[Record]] = []
     for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
         passes, here = _passing(each), projects_of(each)

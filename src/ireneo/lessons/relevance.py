@@ -98,7 +98,7 @@ class Goal:
 
     def touches(self, lesson: str) -> bool:
         """Whether the goal and the text of a lesson share a specific word other than a verb, a common subject."""
-        return any(map(self._tells, _subjects(self._text) & _subjects(lesson)))
+        return any(map(self._is_specific, _subjects(self._text) & _subjects(lesson)))
 
     def shares(self, lesson: str) -> bool:
         """Whether they share any word other than a verb, however many lessons have it."""
@@ -115,19 +115,19 @@ class Goal:
     def _sum(self, words: Iterable[str]) -> float:
         return sum(map(self._weight, words))
 
-    def _tells(self, word: str) -> bool:
+    def _is_specific(self, word: str) -> bool:
         return self._known[word] <= max(FEW, TELLING * self._size)
 
     def _likeness(self, task: PastTask) -> float:
         shared = self._words & task.words
-        if sum(map(self._tells, shared)) < LEAST_SHARED:
+        if sum(map(self._is_specific, shared)) < LEAST_SHARED:
             return LIKE if self._type and task.task_type == self._type else 0.0
         return self._sum(shared) / math.sqrt((self._sum(self._words) or 1.0) * (self._sum(task.words) or 1.0))
 
     def _by_words(self, lesson: Content, least: int) -> float:
         shared = self._words & lesson.words
         said = self._sum(shared) / (self._sum(lesson.words) or 1.0)
-        if sum(map(self._tells, shared)) < least:
+        if sum(map(self._is_specific, shared)) < least:
             said = 0.0
         return max(said, self._by_names(lesson))
 
@@ -135,7 +135,9 @@ class Goal:
         """How well the goal names the lesson's task of the project: “integration” for ``make integration``."""
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
         shares = (
-            self._sum(each & self._words) / (self._sum(each) or 1.0) for each in names if any(map(self._tells, each))
+            self._sum(each & self._words) / (self._sum(each) or 1.0)
+            for each in names
+            if any(map(self._is_specific, each))
         )
         return max(shares, default=0.0)
 

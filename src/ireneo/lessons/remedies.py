@@ -24,7 +24,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, is_environment
 
 WITHIN = 30
-"""Calls among which the next try with the same purpose is looked for; `SOON` for another program."""
+"""How many calls are searched for the next try with the same purpose; `SOON` for another program."""
 SOON = 4
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
 _SHOWING = lazy_re(r"2>&1$")
@@ -40,14 +40,14 @@ _LOOKS = lazy_re(
     r"(?:^|[\s:/_-])(?:vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
     r"(?![:_-]fix\b)"
 )
-"""Commands that change nothing that another one depends on."""
+"""Names of commands that change nothing which another command depends on."""
 _FINDING = lazy_re(r"\([a-z]+\)$")
 """The rule behind a linter's finding: only a command that rewrites code removes it."""
 _WRITES_CODE = lazy_re(r"fmt|format|black|prettier|isort|gen|fix|proto")
 _ONLY_TELLS = frozenset({"--list", "--check", "--dry-run", "--diff", "--version", "--help", "-h"})
 _FORMATTERS = lazy_re(r"fmt|format|black|prettier|isort|lint")
 _FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
-"""With these a formatter only lists what it would change."""
+"""With these options a formatter only lists what it would change."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
@@ -64,7 +64,7 @@ _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
 _MOST_OF_AN_OPTION = 3
-"""Words of an option with its values, at most."""
+"""Most words of an option, with its values."""
 _VERSION = lazy_re(r"v?\d{1,4}(?:\.\d{1,4}){0,2}")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
@@ -78,22 +78,22 @@ class Remedy(Struct, frozen=True, kw_only=True):
     label: str
     """Its code, the same in all runs: ``first:make db``, ``use:bin/test``, ``with:-tags=integration``."""
     words: str
-    """What to do, to follow "When … fails, "."""
+    """What to do, as it continues "When … fails, "."""
     names: tuple[str, ...]
-    """Names of which a sentence about it has to contain one."""
+    """Names of which an explanation must contain one."""
     wrong: tuple[str, ...] = ()
-    """Names of the cause, of which an error that explains itself contains one: an unknown flag, a missing program."""
+    """Names of the cause; an error that explains itself contains one: an unknown flag, a missing program."""
     tries: tuple[TriedCall, ...]
-    """The calls that show it, the resulting one last."""
+    """The calls that show it; the last one has the outcome."""
     worked: bool
     trigger: Trigger | None
 
 
 def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
-    """Whether the output of a failure tells the remedy, so that any agent finds it at once.
+    """Whether the output of a failure states the remedy, so that any agent finds it at once.
 
-    Paths of system programs count too: they are specific to a machine, not to the project. A variable that has to be
-    set doesn't: who reads of it afterwards has paid for the run.
+    Paths of system programs count too: they are specific to a machine, not to the project. A variable that must be set
+    doesn't count: whoever reads about it afterwards has already paid for the run.
     """
     if remedy.label.startswith("set:"):
         return False
@@ -105,7 +105,7 @@ def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
 
 
 def is_of_a_machine(way_out: str) -> bool:
-    """Whether a way out starts a program of the system at another place."""
+    """Whether a way out starts a system program at another place."""
     return way_out.startswith(tuple(f"use `{place}" for place in (*_OF_A_SYSTEM, "command ")))
 
 
@@ -113,11 +113,11 @@ _WITHOUT_CHECKS = lazy_re(
     r"(?:tls|ssl|cert\w*|https?)\w{0,20}(?:verif|reject|check)|no[-_]?(?:ssl[-_]?)?verify|insecure|dangerously|unsafe",
     re.I,
 )
-"""Names that turn off a check of safety: it passes then, but it is no advice."""
+"""Names that turn off a safety check: the call then passes, but that is no advice."""
 
 
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The remedy of the failure at `at`; None where the structure shows none, or one that turns off a check."""
+    """The remedy of the failure at `at`; None if the structure shows none, or one that turns off a check."""
     found = _shown_remedy(run, at)
     return None if found is None or _WITHOUT_CHECKS.search(found.words) else found
 
@@ -174,7 +174,7 @@ def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _unwrapped(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same command without the program before it, which knows no such subcommand."""
+    """The same command without the program before it, which doesn't know that subcommand."""
     failed = run[at]
     step = _step(failed)
     before, _, name = failed.program.partition(" ")
@@ -195,7 +195,7 @@ def _unwrapped(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same program, which could not be started, with another path or wrapper."""
+    """The same program, started by another path or through another wrapper."""
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
@@ -204,7 +204,7 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if _is_misnamed(failed, missing[0]):
         return None
     before, now = _start(failed), _start(again)
-    # Where a system program was called by its path, the path may be the cause.
+    # If a system program was called by its path, the path may be the cause.
     if before == now or before.startswith(_OF_A_SYSTEM) or not _helped(failed, again):
         return None
     apart = not names_thing(before, now)
@@ -220,7 +220,7 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _is_misnamed(failed: TriedCall, missing: str) -> bool:
-    """Whether a program was called with what was pasted along with its name."""
+    """Whether a program's name was pasted together with other text."""
     name = failed.program.split()[0]
     return name in missing and name not in _ENDS.split(missing)
 
@@ -261,7 +261,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if len(dropped) == 1 and len(changed) == len(dropped) + len(added) and len(added) <= 1:
         if added and given[dropped[0]] != then[added[0]]:
             return None
-        # Without what it is about it was another call.
+        # Without the argument that holds its subject it was another call.
         return _argument_named(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
     if changed == sorted(added) and 0 < len(added) <= _MOST_ADDED:
         return _asked_for(failed, again, changed)
@@ -269,7 +269,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
     before, value = given.get(key), then.get(key)
-    # The failure has to name the wrong value: any other was only a guess.
+    # The failure must name the wrong value: otherwise the cause is only a guess.
     if not (isinstance(before, str) and isinstance(value, str) and _WORD.fullmatch(value) and _WORD.fullmatch(before)):
         return None
     if before not in failed.step.output:
@@ -286,7 +286,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 _SUBJECTS = frozenset("path file_path filepath filename file".split())
-"""Arguments that hold what a call is about."""
+"""Arguments that hold the subject of a call."""
 
 
 def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
@@ -308,7 +308,7 @@ _SHOWN_PARTS = 2
 
 
 def _asked_for(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Remedy | None:
-    """The same call with arguments that its refusal asks for: a file is too large to be read at once."""
+    """The same call with arguments that the refusal asks for, for example if a file is too large to be read at once."""
     if not again.worked or not all(names_thing(failed.step.output, name) for name in names):
         return None
     file = "/".join(failed.path.split("/")[-_SHOWN_PARTS:])
@@ -345,7 +345,7 @@ def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int)
 
 
 def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """Another program with the same purpose: it got the same arguments, and the first one is missing."""
+    """Another program with the same purpose: it got the same arguments, and the first program is missing."""
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
     unknown = is_unknown(failed.step.error)
@@ -359,7 +359,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         usable = not plain and _PROGRAM_NAME.match(name)
         other = each.shell and name != failed.program and each.step.action.kind in ("run", "check")
         alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
-        # The argument itself is no alternative: that a test file executes says nothing about its tests.
+        # The argument itself is no alternative: executing a test file says nothing about the project's tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
         if of_the_case:
             continue
@@ -383,18 +383,18 @@ def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
         return False
     less = failed.faults[0] == TIMED_OUT and one[-1].startswith(other[-1])
     unknown = is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1])
-    # Tasks of a runner serve one project; the subcommands of a program have purposes of their own.
+    # A runner's tasks serve one project; the subcommands of another program have different purposes.
     runs_tasks = len(one) > 2 or one[0] in programs().tasks
     same = runs_tasks or one[-1][:_ALIKE] == other[-1][:_ALIKE] or bool(_given(failed) & _given(each))
     return less or (unknown and same and not _are_siblings(one[-1], other[-1]))
 
 
 _ALIKE = 3
-"""Letters with which two names of one thing begin."""
+"""How many first letters the names of one thing share."""
 
 
 def _are_siblings(one: str, other: str) -> bool:
-    """Whether two tasks are of one kind and neither says what the other says: `test:all` and `test:e2e`."""
+    """Whether two tasks are of one kind but stand for different parts of it: `test:all` and `test:e2e`."""
     a, b = ({part for part in _PARTS.split(name) if part} for name in (one, other))
     return bool(a & b) and not (a <= b or b <= a)
 
@@ -458,7 +458,7 @@ def _written_otherwise(
 
 
 def _to_a_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """A push to another branch than the protected one that refused it."""
+    """A push to a branch other than the protected one that refused it."""
     if failed.program != "git push" or not again.worked or not _PROTECTED.search(failed.step.output):
         return None
     given = [word for word in _words_of(failed) if word in _TRUNKS]
@@ -471,7 +471,7 @@ def _to_a_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
         wrong=("Protected branch", "protected branch", "protected", "rule"),
         tries=(failed, again),
         worked=True,
-        # Which branch is pushed has to be seen in the call.
+        # The branch that is pushed must be visible in the call.
         trigger=Trigger(command="git push", words=tuple(given)) if given else None,
     )
 
@@ -484,7 +484,7 @@ _PROTECTED = lazy_re(
 
 
 def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """The same command with fewer arguments: for the whole project, or not more than it takes."""
+    """The same command with fewer arguments: for the whole project, or with no more than it takes."""
     given, then = _given_words(failed), _given_words(again)
     left = list(given)
     for word in then:
@@ -523,7 +523,7 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
 
 
 def _with_another(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """The same command with another value, or without one of several: its error names the one that it doesn't know."""
+    """The same command with another value, or without one of several; its error names the unknown one."""
     given, then = _given_words(failed), _given_words(again)
     changed = [at for at, (one, other) in enumerate(zip(given, then, strict=False)) if one != other]
     if len(given) != len(then) or len(changed) != 1 or not refuses_value(failed.step.error):
@@ -556,7 +556,7 @@ def _letters(flags: str) -> str:
 
 
 def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
-    """The option with its values that `now` has beyond `before`; empty where that is not the only difference."""
+    """The option with its values that `now` has and `before` lacks; empty if that is not the only difference."""
     more = len(now) - len(before)
     for at in range(len(before) + 1 if 1 < more <= _MOST_OF_AN_OPTION else 0):
         option = tuple(now[at : at + more])
@@ -590,7 +590,7 @@ def _with_option(before: Sequence[TriedCall], failed: TriedCall, again: TriedCal
 
 
 def _targets(failed: TriedCall) -> tuple[str, ...]:
-    """The first path among the arguments: with another one the option may not be needed."""
+    """The first path among the arguments: for another path the option may not be needed."""
     return tuple(word for word in _given_words(failed) if "/" in word and not word.startswith("-"))[:1]
 
 
@@ -673,9 +673,9 @@ def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
 
 
 def _named_arguments(before: Sequence[TriedCall], done: TriedCall, name: str) -> str:
-    """The few arguments of a command that name what it is to act on: the service that is started, the package.
+    """The few arguments of a command that name its object: the service that is started, the package.
 
-    Not the paths of the case, nor what the run spoke of before, which is its own.
+    Paths, and words that the run mentioned before, are specific to the case and left out.
     """
     given = next((step.words for step in shell_steps(done.command_line) if step.name == done.program), ())
     plain = [word for word in given[1:] if not _FLAG.fullmatch(word) and word not in name.split()]
@@ -692,7 +692,7 @@ _NAMED = lazy_re(r"[A-Za-z@][\w@-]{1,40}")
 def _entered(failed: TriedCall, again: TriedCall) -> str:
     """The environment that was activated for a command, but not for the one that failed."""
     stepped = [step for step in shell_steps(again.command_line) if step.words[:1] in (("source",), (".",))]
-    if len(stepped) != 1 or len(stepped[0].words) != 2:  # More than `source` and its file.
+    if len(stepped) != 1 or len(stepped[0].words) != 2:  # It is more than `source` and its file.
         return ""
     file = stepped[0].words[1]
     known = file in failed.step.command or file.startswith(("/tmp", "/var", "/Users", "/home"))
@@ -700,7 +700,7 @@ def _entered(failed: TriedCall, again: TriedCall) -> str:
 
 
 def _acting_name(each: TriedCall) -> str:
-    """The name of a command that changes something, with its short flags; empty where it changes nothing."""
+    """The name of a command that changes something, with its short flags; empty for other commands."""
     name = each.shown
     if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):
         return ""
@@ -712,7 +712,7 @@ def _acting_name(each: TriedCall) -> str:
 
 
 def _may_come_first(program: str) -> bool:
-    """Whether a command is permanent: neither a script written for the case, nor a line of code."""
+    """Whether a command will exist in later runs: no script written for the case, and no line of code."""
     plain = program in _SHELL_WORDS or program in programs().looks_only or program[1:2] in ("", " ")
     return not (plain or _OF_A_CASE.search(program) or _LOOKS.search(program))
 
@@ -722,7 +722,7 @@ def _acts(each: TriedCall) -> bool:
 
 
 def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
-    """Whether `program` had succeeded shortly before: then it was not what was missing."""
+    """Whether `program` had succeeded shortly before, so that it was not what was missing."""
     for each in reversed(before):
         if each.worked and (each.step.action.kind in CHANGES or each.program == then):
             return False
@@ -736,7 +736,7 @@ def _names_in(each: TriedCall) -> tuple[str, ...]:
 
 
 def _step(each: TriedCall) -> ShellStep | None:
-    """The step of a command that names the call."""
+    """The step of a command from which the call has its name."""
     command = each.command_line
     named = [step for step in shell_steps(command) if step.name == each.program]
     return named[-1] if named else main_step(command)
@@ -777,7 +777,7 @@ def _words_of(each: TriedCall) -> list[str]:
 
 
 def _given(each: TriedCall) -> frozenset[str]:
-    """The arguments of a command that look like paths; two programs that ask the same machine may do so differently."""
+    """The arguments of a command that look like paths, except addresses, which two programs may write differently."""
     named = (word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
     return frozenset(word for word in named if not _NUMBERS.fullmatch(word))
 

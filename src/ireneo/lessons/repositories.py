@@ -1,8 +1,8 @@
-"""Which projects are one repository: clones, worktrees and checkouts in several folders, as far as runs prove it.
+"""Which projects are one repository (clones, worktrees and checkouts in several folders), as far as runs prove it.
 
-A project is called by its folder, so a clone elsewhere may be another project. What one project taught is told in
-another, so only proof unites two: a worktree that git lists, or the same name of the folder and either the same remote
-or commits that a run made in one and that git lists in the other: the marks that git printed in runs.
+A project is named after its folder, so a clone elsewhere may be another project. Projects of one repository share their
+lessons, so only proof unites them: a worktree that git lists; or folders of the same name with the same remote, or with
+commits that a run made in one and that git lists in the other. This proof is in what git printed in runs, its marks.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
 
 REPOSITORY = "<repository>"
-"""The cue of the observation that bears the marks of a run's repository."""
+"""The cue of the observation that has the marks of a run's repository."""
 REMOTE, MADE, SEEN, WORKTREE = "remote", "made", "listed", "worktree"
-"""Its conditions: marks, with the separator of their sort between them; of worktrees the projects."""
+"""Its conditions: lists of marks, each with the separator of its kind; for worktrees the projects."""
 SEPARATOR: Mapping[str, str] = {REMOTE: " ", MADE: " ", SEEN: " ", WORKTREE: "\n"}
 MOST = 150
-"""Marks of a sort that are kept of a run."""
+"""How many marks of a kind are kept for a run."""
 LEAST_COMMITS = 2
-"""Commits of one project that another one has to list."""
+"""How many commits of one project another one must list."""
 
 
 def merged_marks(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
-    """The marks of two windows of a run."""
+    """Merge the marks of two windows of a run."""
     out: dict[str, str] = {}
     for sort, between in SEPARATOR.items():
         marks = dict.fromkeys(each for told in (one, other) for each in told.get(sort, "").split(between) if each)
@@ -37,7 +37,7 @@ def merged_marks(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, 
 
 
 def united_projects(observations: Iterable[Observation]) -> dict[str, frozenset[str]]:
-    """The projects that are one repository with others, each with all of these, from the marks of all runs."""
+    """The projects that are one repository with others, each mapped to all of these, by the marks of all runs."""
     marks: dict[str, dict[str, set[str]]] = {}
     for each in observations:
         if each.cue == REPOSITORY and each.project:
@@ -63,7 +63,7 @@ def _are_one(one: str, other: str, marks: Mapping[str, Mapping[str, set[str]]]) 
         return False
     if mine[REMOTE] and theirs[REMOTE]:
         return bool(mine[REMOTE] & theirs[REMOTE])
-    # Commits that both list may be of a template that both began with; what one made and the other has is not.
+    # Commits that both list may come from a common template, but not commits that one made and the other lists.
     exchanged = (mine[MADE] & (theirs[SEEN] | theirs[MADE])) | (theirs[MADE] & (mine[SEEN] | mine[MADE]))
     return len(exchanged) >= LEAST_COMMITS
 
@@ -74,7 +74,7 @@ def _lists(mine: Mapping[str, set[str]] | None, name: str, other: str) -> bool:
 
 
 _RETURNS = lazy_re(r"\(\s*(?:cd|pushd)\s|^git\s+-C\s")
-"""What is run in a shell within, or by git elsewhere: the next call is where it was."""
+"""Commands in a subshell, or by git in another folder: the next call is back in the folder."""
 _WAS_RESET = "Shell cwd was reset"
 _MOVES = lazy_re(r"\b(?:cd|pushd)\s|\s-C\s")
 _LISTED = lazy_re(r"^[*|/\\ ]{0,8}([0-9a-f]{7,40}) (?:\([^)\n]{1,200}\) )?(\S.{3,})$")
@@ -88,7 +88,7 @@ _SHORT = 7
 
 
 def marks_of_repository(material: RunMaterial) -> list[Observation]:
-    """The remotes, commits and worktrees of its repository that git printed in a run, while it was in its folder."""
+    """The remotes, commits and worktrees of the repository that git printed while the run was in its folder."""
     found: dict[str, dict[str, None]] = {}
     sources: tuple[MessageId, ...] = ()
     away = False
@@ -98,7 +98,7 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
         outside = any(not _is_within(each, material.project) for each in places)
         here = away
         for place in places:
-            # What git says elsewhere is of another repository, until the run is back.
+            # What git prints elsewhere belongs to another repository, until the run is back.
             here = not _is_within(place, material.project) or (here and not _is_whole(place))
         if not (here or outside or step.failed or "git" not in command):
             told = list(_printed(command, step.output, material.project))
@@ -124,7 +124,7 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
 
 
 def _places(command: str) -> Iterator[str]:
-    """The folders that a command goes to, or has git look at, in order."""
+    """The folders that a command changes to, or lets git work in, in order."""
     for step in shell_steps(command):
         words = step.words
         if words[:1] in (("cd",), ("pushd",)):
@@ -144,7 +144,7 @@ def _is_within(place: str, project: str) -> bool:
 
 
 def _printed(command: str, output: str, project: str) -> Iterator[tuple[str, str]]:
-    """The marks in the output of a command, each with its sort."""
+    """The marks in the output of a command, each with its kind."""
     names = {" ".join(each.name.split()[:2]) for each in shell_steps(command) if each.name.startswith("git ")}
     for line in output.splitlines() if names else ():
         if "git worktree" in names and (tree := _TREE.search(line)):

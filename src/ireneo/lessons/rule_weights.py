@@ -1,8 +1,8 @@
 """Weigh whether a sentence of a user is a rule, and whether it holds beyond its task.
 
 The weight follows from closed classes of words and from the structure of the sentence, not from whole phrases: whether
-it orders or states, about a kind of things or about one thing; whether it negates, obliges, generalises, or contrasts;
-and whether it reports, tells of the past, or concerns the current task.
+it is an order or a statement; whether it is about a kind of things or one thing; whether it negates, obliges,
+generalises or contrasts; and whether it reports, is about the past, or concerns the current task.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ STANDS = 4.0
 LEAST = 2
 """The least number of content words of a ruling."""
 ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
-"""The subject that is put before the words of a ruling."""
+"""The heading before a ruling's words that names its subject."""
 BEGINS = 400
-"""Characters of a sentence that are read."""
+"""How many characters of a sentence are read."""
 
 
 def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
@@ -54,7 +54,7 @@ PASTED = lazy_re(
     r"|\w\.[cm]?[jt]sx?:\d|\ANo (?:\w+ ){1,4}(?:available|found|provided|configured)\b"
     r"|\d:\d\d \D{4,200} \d:\d\d\b|(?:\b[A-Z]\w{1,30}: \S{1,40} ){3}|\bYOU (?:DO NOT|MUST|ARE|WILL|NEVER|ALWAYS)\b"
 )
-"""Marks of text that was pasted from a program, a list or a prompt."""
+"""Signs of text that was pasted from a program, a list or a prompt."""
 _FILE = lazy_re(r"(?<![\w./-])(?:[\w.-]++/[\w./-]*|\.[a-z][\w-]+|[\w-]++\.[a-z]{2,5})(?![\w/])")
 _DISPUTES = _anywhere(lambda: _SAYS.disputes)
 _ACCEPTS = _anywhere(lambda: _SAYS.accepts)
@@ -88,7 +88,7 @@ def weight(sentence: str) -> float:
 
 
 def _build(said: str) -> float:
-    """The weight of its first words: more about a kind of things than about one, less if it points back."""
+    """The weight of the first words: more for a kind of things than for one thing, less if they refer back."""
     words = [word.lower() for word in WORD.findall(said[:BEGINS])]
     if len(words) < 2:
         return -1.0
@@ -99,7 +99,7 @@ def _build(said: str) -> float:
         return 0.0
     content = first not in common_words()
     if content and second in _SAYS.definite:
-        return -0.5  # An order to do something to one thing.
+        return -0.5  # An order to do something with one thing.
     return 1.5 if content and second.endswith("s") and second not in common_words() and len(words) > 2 else 1.0
 
 
@@ -114,15 +114,15 @@ def blames(sentence: str) -> bool:
 
 
 def is_of_any_work(ruling: str) -> bool:
-    """Whether a ruling is about what all work on a project includes, such as its commits, and about no one place.
+    """Whether a ruling is about what all work on a project includes, such as its commits, and not about one place.
 
-    That a file is committed, or isn't, concerns who has to do with that file.
+    Whether one file is committed only concerns those who work on that file.
     """
     return ABOUT.match(ruling) is None and _SAYS.any_work.search(ruling) is not None and _FILE.search(ruling) is None
 
 
 def consults(sentence: str) -> bool:
-    """Whether a sentence says when the agent has to ask, or who decides."""
+    """Whether a sentence says when the agent must ask, or who decides."""
     return bool(_SAYS.consults.search(sentence))
 
 
@@ -132,7 +132,7 @@ def joins(sentence: str) -> bool:
 
 
 def alone_weight(sentence: str) -> float:
-    """The weight of a sentence for a reader without context: less if it refers to something that it does not name."""
+    """The weight of a sentence for a reader without context, who doesn't know what it refers to."""
     said = bare(sentence)
     asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _SAYS.asks.match(said)
     tied = 1.0 * bool(_SAYS.points.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_SAYS.hedges.search(said))
@@ -141,9 +141,9 @@ def alone_weight(sentence: str) -> float:
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
     tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_SAYS.stressed.search(sentence))
-    # A contrast of two named things holds in general.
+    # A contrast of two named things applies in general.
     tied -= 0.5 * (len(NAMES.findall(sentence)) > 1 and bool(_SAYS.contrasts.search(said)))
-    # A word for a process counts in an order only: a program may be about commits too.
+    # A word for a process only counts in an order: a program may be about commits too.
     return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(_LASTS.search(sentence)) - tied
 
 

@@ -1,9 +1,8 @@
 """Find rulings of a user: corrections, refusals with a reason, and statements of how things are done, word for word.
 
-A ruling binds later runs. An instruction for the current task does not, and neither does a text that a program, a
-template or another agent wrote in the user's place. What binds within its session only is a pin
-(`ireneo.summaries.pins`); the rules for pins serve here too, with more weight on corrections of the agent, and less on
-particulars of the task.
+A ruling binds later runs. An instruction for the current task does not, nor does a text that a program, a template or
+another agent wrote in the user's place. What only binds its own session is a pin (`ireneo.summaries.pins`). The rules
+for pins are also used here, with more weight on corrections of the agent and less on details of the task.
 """
 
 from __future__ import annotations
@@ -65,23 +64,24 @@ _SAYS = topic(Rulings)
 
 
 AGAINST = "-"
-"""Marks, in a cue, the stem of something that is not to be used."""
+"""In a cue, marks the stem of something that must not be used."""
 WHOLE = 300
-"""Characters of a message that is quoted whole."""
+"""Up to this many characters a message is quoted whole."""
 MOSTLY = 3
-"""At least a third of such a message has to be a ruling."""
+"""A third of such a message, at least, must be a ruling."""
 LONGEST = 320
 FEW_WORDS = 5
 BESIDE = 2
-"""In a message so many times as long, a ban on changing something limits what else the message asks for."""
+"""If a message is this many times as long as a ban on changing something, the ban limits what else the message asks
+for."""
 MOST, MOST_OF_RULES = 4, 12
-"""Rulings of one message, and of one that is a list of rules."""
+"""Most rulings of one message, and of one that is a list of rules."""
 BEFORE = 2
-"""Sentences that “make that a rule” may point to."""
+"""How many sentences “make that a rule” may refer to."""
 DENIED = 1.0
 """The weight that a sentence gains next to one that rejects what was done."""
 CONCEDED = "conceded"
-"""The condition of a ruling after which the agent said that the user was right."""
+"""The condition of a ruling that the agent accepted as a correction."""
 
 
 _FILLERS = lazy_re(lambda: rf"\A{either(_SAYS.fillers)}+(?=\w)", re.I)
@@ -97,9 +97,9 @@ def ruling_words(cue: str) -> str:
 
 
 def rulings(material: RunMaterial) -> list[Observation]:
-    """The rulings of a user in a run, each once; what was said to the contrary later speaks against it."""
+    """The rulings of a user in a run, each once; later statements to the contrary count against it."""
     if _HELPER.search(material.session):
-        return []  # The "user" of a helper is an agent.
+        return []  # The "user" of a sub-agent is an agent.
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
@@ -116,9 +116,9 @@ def rulings(material: RunMaterial) -> list[Observation]:
 
 
 RECORDED = "to be recorded"
-"""The condition of a ruling that its user asked to write down as a rule."""
+"""The condition of a ruling whose user asked to write it down as a rule."""
 OF_REQUEST = "of a request"
-"""The condition of an order that stands in a request, and may be of its task."""
+"""The condition of an order that is part of a request, and may only concern its task."""
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
@@ -126,12 +126,12 @@ class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
 
     text: str
     tells: bool
-    """It names its subject."""
+    """Whether it names its subject."""
     why: str
     repeatable: bool = False
-    """It stands in a request, and is told where several requests repeat it."""
+    """Whether it is part of a request, so that it is only told if several requests repeat it."""
     recorded: bool = False
-    """Its user asked that it be written down as a rule."""
+    """Whether its user asked that it be written down as a rule."""
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
@@ -140,14 +140,14 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     marks = [_weight(each, said, works=works) for each in own]
     denied = [blames(each.text) for each in own]
     if not said.opening and any(denied):
-        # Next to a rejection stands what is to be done instead.
+        # What is to be done instead is next to a rejection.
         marks = [
             mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
         ]
     whole = " ".join(said.text.split())
     if not any(mark >= RULES for mark in marks):
-        # Its sentences may bind together, if none does alone.
+        # Its sentences may bind together if none does alone.
         edits = any(limits_edit(each.text) for each in own)
         alone = (
             works
@@ -159,14 +159,14 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         )
         together = " ".join(each.text for each in own)
         binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
-        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
+        return [FoundRuling(text=whole, tells=_names_subject(own[0], whole), why=_why(whole, own))] if binds else []
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     listed = any(not each.text.endswith(_ENDED) for each in own[:-1])
     if len(whole) <= WHOLE and not (said.opening or listed) and all_own and MOSTLY * ruled >= len(whole):
         ruling = _without_steps(own, marks, said) or _without_question(own)
         text = " ".join(each.text for each in ruling)
-        return [FoundRuling(text=text, tells=_tells(ruling[0], text), why=_why(text, ruling))]
+        return [FoundRuling(text=text, tells=_names_subject(ruling[0], text), why=_why(text, ruling))]
     out: list[FoundRuling] = []
     place = 0
     while place < len(own):
@@ -175,7 +175,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             continue
         alone = is_of_project(own[place].text) or stands_alone(from_where_it_binds(own[place].text))
         text, end = own[place].text if alone else in_context(own[place]), place + 1
-        # The next sentence belongs to it if it rules as well or gives a reason, or if this one is a bare no.
+        # The next sentence belongs to the ruling if it rules as well or gives a reason, or if this one is a bare no.
         while end < len(own) and (
             (own[end].near and _goes_on(own[end].text, marks[end], own[end - 1].text))
             or (len(stems_of(text)) < FEW and not alone)
@@ -184,7 +184,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             if len(longer) > LONGEST:
                 break
             text, end = longer, end + 1
-        out.append(FoundRuling(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
+        out.append(FoundRuling(text=text, tells=_names_subject(own[place], text), why=_why(text, own[place:end])))
         place = end
     out.sort(key=lambda each: not stands_alone(each.text, conceded=said.conceded))
     general = sum(stands_alone(each.text, conceded=said.conceded) for each in out)
@@ -192,9 +192,10 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
-    """The sentences of a short message that hold beyond its task, with what goes on from them; empty if they need more.
+    """The sentences of a short message that apply beyond its task, and those that continue them.
 
-    What stands before and behind them is a step of the task, praise or a question.
+    Left out are steps of the task, praise and questions before and after them. Empty if the ruling can't be understood
+    without these.
     """
     alone = [place for place, each in enumerate(own) if _is_general(each.text, said)]
     ruled = [place for place, mark in enumerate(marks) if mark >= RULES]
@@ -217,13 +218,13 @@ def _is_general(text: str, said: UserWords) -> bool:
 
 
 def _is_alternative(sentence: str) -> bool:
-    """Whether a sentence says what to do instead, in a few words or by that word: “go back to the pool”."""
+    """Whether a sentence says what to do instead, in a few words or with that word: “go back to the pool”."""
     few = len(sentence.split()) <= FEW_WORDS and not of_task(sentence)
     return (few or says_instead(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
 
 
 def _is_clear(sentence: str) -> bool:
-    """Whether a sentence names its subject: in few words only a whole kind, and not the one that was spoken of."""
+    """Whether a sentence names its subject: one of few words a whole kind, not one thing mentioned before."""
     if len(stems_of(sentence)) >= FEW:
         return True
     of_one = any(word in _SAYS.definite for word in sentence.lower().split())
@@ -237,7 +238,7 @@ def _without_question(own: Sequence[OwnSentence]) -> Sequence[OwnSentence]:
 
 
 def _rules_as_well(sentence: str, mark: float, beside: str) -> bool:
-    """Whether a sentence rules on the same as the one `beside` it, or is a ruling of its own."""
+    """Whether a sentence rules on the same subject as the one `beside` it, or is a ruling of its own."""
     if mark < RULES or len(stems_of(sentence)) < FEW or of_task(sentence) or sentence.endswith("?"):
         return False
     if joins(sentence) and not stands_alone(from_where_it_binds(sentence)):
@@ -251,7 +252,7 @@ _ENDED = tuple(".!?…:;,)\"'”’`")
 def _goes_on(sentence: str, mark: float, before: str) -> bool:
     """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short.
 
-    What has no mark at its end is an item of a list, or a line, by itself.
+    A sentence without a punctuation mark at its end is an item of a list, or a line of its own.
     """
     return before.endswith(_ENDED) and (
         _rules_as_well(sentence, mark, before)
@@ -262,7 +263,7 @@ def _goes_on(sentence: str, mark: float, before: str) -> bool:
 
 
 def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """The bans in parentheses, within sentences about something else."""
+    """Bans in parentheses, within sentences about something else."""
     if said.opening or not works:
         return []
     own = " ".join(each.text for each in own_words(said.text))
@@ -273,12 +274,12 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
 def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """What a user asks to write down as rules.
 
-    Below such a request the sentences that order something or say how it has to be; before “make that a rule” the two
-    that it points to.
+    After such a request these are the sentences that order something or say how it must be; before “make that a rule”
+    the two sentences that it refers to.
     """
     own = [each for each in own_words(said.text) if each.text]
     made = next((at for at, each in enumerate(own) if works and at and _SAYS.makes_rule.match(each.text)), 0)
-    # What has no mark at its end is an item by itself.
+    # A sentence without a punctuation mark at its end is an item of its own.
     before = takewhile(lambda each: each.text.endswith(_ENDED), reversed(own[max(made - BEFORE, 0) : made]))
     rule = " ".join(each.text for each in (*reversed([*before]), *own[made : made + 1]))
     if made and len(rule) <= LONGEST and len(stems_of(rule)) >= FEW:
@@ -290,7 +291,7 @@ def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _in_request(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """The orders in a request that may be of its task; who gives one with each request means it for all."""
+    """Orders in a request, which may only concern its task; a user who repeats one in each request means all."""
     if not (said.opening and works):
         return []
     own = (each for each in own_words(said.text) if each.personal and not each.step)
@@ -334,12 +335,12 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
 
 
 def _only_denies(text: str) -> bool:
-    """Whether a text rejects something without saying what is to be done instead."""
+    """Whether a text only rejects something, without saying what to do instead."""
     return blames(text) and weight(text) < STANDS
 
 
-def _tells(first: OwnSentence, text: str) -> bool:
-    """Whether a ruling names its subject: it neither answers something nor points back to it."""
+def _names_subject(first: OwnSentence, text: str) -> bool:
+    """Whether a ruling names its subject, and neither answers something nor refers back."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
     back = points_back(first) and not points_nowhere(_FILLERS.sub("", text))
@@ -347,7 +348,7 @@ def _tells(first: OwnSentence, text: str) -> bool:
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
-    """The reason that the user gives: a sentence of its own, or a clause behind a comma."""
+    """The reason that the user gives: a separate sentence, or a clause after a comma."""
     for each in own[1:]:
         if _SAYS.reasons.match(each.text):
             return each.text
@@ -366,7 +367,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     stems, trigger = stems_of(text), _trigger(text) or _left_alone(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
     about = "" if trigger or tells else said.about
-    # It may have another subject than what it was said to: one that it names, or how work is done.
+    # Its subject may be another than the text it replies to: something that it names, or how work is done.
     apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
@@ -396,12 +397,12 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
 
 
 def _of_one_thing(text: str) -> bool:
-    """Whether a ruling begins with one known thing, which is clear only next to the file that was changed."""
+    """Whether a ruling begins with one known thing, which is only clear next to the file that was changed."""
     return text.partition(" ")[0].lower() in _SAYS.definite and not NAMES.search(text)
 
 
 def reach(text: str) -> float:
-    """How general a ruling is by its wording: a number to rank by, higher for a more general one."""
+    """How general a ruling is by its wording: a number for ranking."""
     about = ABOUT.match(text)
     out = 0.0
     for each in own_words(text[about.end() :] if about else text):
@@ -410,24 +411,24 @@ def reach(text: str) -> float:
     return out - (about is not None and "`: “" not in about[0])
 
 
-# Rulings are compared by the stems of their words, in any order. Stems of what is to be used, and of what is not, are
-# distinguished: "use npm, not pnpm" and its contrary have the same subject.
+# Rulings are compared by the stems of their words, in any order. Stems of what to use and of what not to use are
+# distinguished: "use npm, not pnpm" and the opposite have the same subject.
 
 
 SHARED = 0.6
-"""Share of the shorter ruling's stems that the other has too."""
+"""The least share of the shorter ruling's stems that both must have."""
 ALIKE = 0.3
-"""Share of all stems of both rulings that they have in common."""
+"""The least share of all stems of both rulings that both must have."""
 MOST_STEMS = 24
 
 
 def same_ruling(one: str, other: str) -> bool:
-    """Whether two cues are of the same ruling in other words; symmetric."""
+    """Whether two cues are the same ruling in other words; symmetric."""
     return one == other or (_about_the_same(one, other) and not _against(one, other))
 
 
 def opposed(one: str, other: str) -> bool:
-    """Whether one ruling replaces another: one asks for what the other forbids."""
+    """Whether one ruling replaces another, because one asks for what the other forbids."""
     a, b = _bare_stems(one), _bare_stems(other)
     return _against(one, other) and 2 * len(a & b) >= min(len(a), len(b))
 
@@ -435,14 +436,14 @@ def opposed(one: str, other: str) -> bool:
 def merged_rulings(records: Sequence[Record]) -> list[Record]:
     """Merge the memories that are one ruling in several wordings, with all their evidence.
 
-    The wording is the one that the user kept, or else one that is clear by itself, and of these that of most runs. Of
-    two that contradict each other in one project the newer stands alone.
+    The wording is the one that the user kept, otherwise the one of most runs among those that are clear by themselves.
+    Of two rulings that contradict each other in one project only the newer is kept.
     """
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
         for own in _sides([of_cue[cue] for cue in group]):
-            # To judge a wording is most of the cost, and one alone needs no judging.
+            # Judging wordings is most of the cost, and a single one needs no judging.
             alike = sorted(own, key=_by_wording) if len(own) > 1 else own
             pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
             out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
@@ -452,7 +453,7 @@ def merged_rulings(records: Sequence[Record]) -> list[Record]:
 def _sides(records: Sequence[Record]) -> list[list[Record]]:
     """The rulings on one subject: together, or those that forbid apart from those that ask for it.
 
-    What was said later ends what the other side said before, in the projects that both were said in.
+    A later ruling ends earlier ones of the other side, in the projects in which both were said.
     """
     if len(records) == 1:
         return [list(records)]
@@ -488,7 +489,7 @@ def _by_wording(record: Record) -> tuple[object, ...]:
 
 
 def without_wishes_told(records: Sequence[Record]) -> list[Record]:
-    """`records` without rulings that only say what a listed lesson about a repeated wish says already."""
+    """Drop rulings that only repeat a listed lesson about a frequent wish."""
     told = {each.cue.removeprefix(ASKED) for each in records if each.cue.startswith(ASKED)}
     if not told:
         return list(records)
@@ -503,7 +504,7 @@ def _only_wishes(ruling: str, told: Collection[str]) -> bool:
 
 
 def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:
-    """`cues`, with those of `every` that are the same ruling as one of them, or its contrary."""
+    """Return `cues`, and those of `every` that are the same ruling as one of them, or its opposite."""
     known = set(every)
     out, ways = set(cues), [cue for cue in cues if is_ruling(cue)]
     for cue in ways:
@@ -514,7 +515,7 @@ def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]
 
 
 def against_ruling(cue: str, every: Sequence[Observation]) -> list[Observation]:
-    """The observations that speak against a ruling: those that lift it, in any wording, and those opposed to it."""
+    """The observations against a ruling: those that lift it, in any wording, and opposed rulings."""
     group = next(group for group in ruling_groups([cue, *(each.cue for each in every)]) if cue in group)
     return [
         each
@@ -578,14 +579,14 @@ def ruling_cue(text: str) -> str:
     chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
     told = stems_of(text)
     if forbids(text):
-        # What is not to be edited is not to be updated either: the thing names the ruling.
+        # Not editing something includes not updating it: the thing alone identifies the ruling.
         told = told - _changing() or told
     stems = sorted(told - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
     return f"{RULING}{' '.join(stems[:MOST_STEMS])}"
 
 
 def _changing() -> frozenset[str]:
-    """The stems of the verbs that mean the same where something is not to be changed."""
+    """The stems of verbs that mean the same for things that must not be changed."""
     return frozenset(stem for word in _SAYS.changing for stem in stems_of(word))
 
 
@@ -600,7 +601,7 @@ _THING = (
     r"(?: (?:run|test|install|build|commit|push|add|compose|exec)\b)?)"
 )
 _PAIR = lazy_re(r"[a-z-]{2,30}s/[a-z-]{2,30}s")
-"""Two words for kinds of things, as in “mocks/stubs”; a path only where it is not to be changed."""
+"""Two words for kinds of things, as in “mocks/stubs”; a path only if it must not be changed."""
 _CHANGING = lazy_re(lambda: rf"\b{either(sorted(_SAYS.changing))}", re.I)
 _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.chosen)}{_THING}", re.I)
@@ -612,7 +613,7 @@ _LEAVES_BE = lazy_re(
     ),
     re.I,
 )
-"""A ban on changing what stands in a folder, by its name: “never touch the migrations”."""
+"""A ban on changing the content of a folder, by its name: “never touch the migrations”."""
 _ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _SAYS.acts.values())})", re.I)
 _FORBIDS_ACT = lazy_re(
     lambda: rf"(?<!\w){either(_SAYS.forbids)}(?P<act>{either(map(either, _SAYS.acts.values()))})\b", re.I
@@ -636,7 +637,7 @@ _FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
 
 
 def things(text: str, pattern: re.Pattern[str]) -> list[str]:
-    """The commands, flags and paths that a text says are to be used, or not, depending on `pattern`."""
+    """The commands, flags and paths that a text says to use, or not to use, depending on `pattern`."""
     said = pattern.finditer(text)
     found = [each["thing"] for each in said if not _PAIR.fullmatch(each["thing"]) or _CHANGING.search(each[0])]
     return [bare for each in found if (bare := _thing(each))]
@@ -647,7 +648,7 @@ def _thing(written: str) -> str:
 
 
 def _trigger(text: str) -> Trigger | None:
-    """The calls that violate a ruling; None where it names none."""
+    """The calls that violate a ruling; None if it names none."""
     refused, chosen = things(text, _REFUSES), things(text, _CHOOSES)
     first = _FIRST.search(text) or _FIRST_TURNED.search(text)
     if first is not None and (thing := _thing(first["thing"])):
@@ -674,7 +675,7 @@ def _trigger(text: str) -> Trigger | None:
 
 
 def _left_alone(text: str) -> Trigger | None:
-    """The changes in a folder that a ruling names without its place; None where it names none."""
+    """The changes in a folder that a ruling names without a path; None if it names none."""
     left = _LEAVES_BE.search(text)
     folder = left["folder"].lower() if left is not None else ""
     general = {"files", *_SAYS.plain, *common_words()}
@@ -731,7 +732,7 @@ def _broken(known: Observation, seen: Observation) -> Observation:
 
 
 def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
-    """Count what a user lifts against the ruling, made in this run or in an earlier one."""
+    """Count a user's withdrawal against the ruling, whether it was made in this run or an earlier one."""
     for text in lifts_in(said.text, replaces=False):
         cue = ruling_cue(text)
         if not stems_of(text) or any(_is_of(each, text, said) for each in out.values()):

@@ -1,8 +1,8 @@
-"""The records of learning: a run with its result, project, cost and diary; and what it shows of claims.
+"""The records of learning: a run with its result, project, cost and diary; and what it shows about claims.
 
 A claim is something that a later run can prove right or wrong: that an action fails, that a remedy helps, that a fact
 holds. It is named by its cue, which leaves out whatever is specific to one run. A lesson is a claim with enough
-observations; its worth, its certainty and whether the guard uses it follow from these.
+observations; its worth, how certain it is and whether the guard uses it follow from these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REWARDS = ("reward", "rewards")
 _WITHIN = ("info", "test_result", "report", "result", "reward_info", "verifier_result", "rewards")
 """Keys under which logs group the results of a run."""
 _OF_ONE_STEP = ("role", "type", "kind", "action", "observation", "uuid", "step_id")
-"""Keys of entries about one message: a tool's success is not the run's."""
+"""Keys of entries about one message: the success of a tool is not that of the run."""
 _DEEP = 3
 
 
@@ -42,18 +42,18 @@ def outcome_of(drafts: Iterable[Draft]) -> RunOutcome:
 
 NotedSort = Literal["learned", "workflow", "friction"]
 MOST_NOTED = 60
-"""Sentences of one log that are read, at most."""
+"""How many sentences of one log are read at most."""
 LONGEST = 400
-"""Characters of such a sentence, at most."""
+"""Most characters of such a sentence."""
 
 
 class NotedWords(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A sentence of a log's own summary of its run, word for word."""
+    """A sentence from a log's own summary of its run, verbatim."""
 
     sort: NotedSort
     text: str
     path: str = ""
-    """The place of a finding in the code."""
+    """For a finding, its place in the code."""
 
 
 def noted_words(drafts: Iterable[Draft]) -> tuple[NotedWords, ...]:
@@ -124,7 +124,7 @@ def _verdict(said: Mapping[str, object]) -> bool | None:
 
 
 def _broke_off(said: Mapping[str, object]) -> bool:
-    """Whether the harness ended it, because of a limit, an error, or an agent that gave up."""
+    """Whether the harness ended the run, because of a limit, an error, or an agent that gave up."""
     status = said.get("exit_status")
     return isinstance(status, str) and bool(status.strip()) and not status.strip().lower().startswith("submitted")
 
@@ -164,7 +164,7 @@ def project_of(*, directory: str = "", folder: str = "", session: str = "") -> s
     (``-Users-ann-Work-cli``); `session` the run's name, which some benchmarks derive from a repository's
     (``django__django-11099``).
     """
-    # The name of an instance is unambiguous, and its directory is often a copy under another name.
+    # The name of an instance is unambiguous, and its directory is often a copy with another name.
     return _of_instance(session) or _of_directory(directory) or _of_folder(folder)
 
 
@@ -214,7 +214,7 @@ def _of_folder(folder: str) -> str:
 
 
 AWAY_SECONDS = 600.0
-"""A longer pause between two messages is not work: somebody was away."""
+"""After a longer pause between two messages somebody was away, and not working."""
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -329,11 +329,11 @@ memories."""
 CATEGORY: Mapping[Kind, Category] = {"semantic": "factual", "procedural": "procedural", "failure": "failure"}
 """The category of a lesson by its kind of memory."""
 MODEL = "model: "
-"""Prefix of the cues of claims in a model's words, which only a model observes again, and no rule."""
+"""Prefix of the cues of claims in a model's words, which only a model can observe again."""
 LOGGED = "log: "
 """Prefix of the cues of claims from a log's own summary of its run."""
 HEARD_AS = "heard as"
-"""The condition of what a user said: a digest by which copies of a session are recognised."""
+"""The condition of something a user said: a digest that is the same in copies of a session."""
 RULING = "<ruling> "
 """Prefix of the cues of rulings, followed by the sorted stems of the subject."""
 
@@ -344,7 +344,7 @@ def is_ruling(cue: str) -> bool:
 
 
 class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Which calls step into a trap: all conditions that are given have to hold."""
+    """The calls that step into a trap: all given conditions must be true."""
 
     tool: str = ""
     """The tool, if it is not a shell."""
@@ -353,11 +353,11 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     words: tuple[str, ...] = ()
     """Flags or arguments of the command: ``--no-verify``."""
     path: str = ""
-    """The end of the path among the arguments; a folder with a slash behind it: a path in it."""
+    """The end of a path among the arguments; a folder, with a slash at its end, also includes paths in it."""
     given: str = ""
     """An argument with several items; `ireneo.lessons.guard.NOTHING`: the command has no arguments but flags."""
     above: str = ""
-    """The folder in which the path was sought: a path from the root steps into it there only. Empty for any."""
+    """The folder in which the path was looked for: an absolute path must be in it. Empty for any."""
     unless: tuple[str, ...] = ()
     """Commands or words of the way out: a call that contains or follows one does not step into the trap."""
 
@@ -385,9 +385,9 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     conditions: dict[str, str] = {}
     """The circumstances (tool, program), besides the project."""
     way_out: str = ""
-    """For a trap: what to do instead, in words; empty where the run shows none."""
+    """For a trap: what to do instead, in words; empty if the run doesn't show it."""
     why: str = ""
-    """The sentence of the agent or the user that gives the reason, word for word; empty without one."""
+    """The sentence of the agent or the user that gives the reason, verbatim; empty without one."""
     trigger: Trigger | None = None
     """For a trap, or a ruling against something: which calls step into it."""
     limits: str = ""
@@ -399,7 +399,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     tokens: int = 0
     """Its cost in this run: the tokens of calls and results that were wasted."""
     seconds: float = 0.0
-    """The same in seconds, where the log has times."""
+    """The same in seconds, if the log has times."""
 
 
 class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

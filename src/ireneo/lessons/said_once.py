@@ -1,8 +1,8 @@
-"""Decide whether a ruling that one run shows reaches beyond its task by its words alone.
+"""Decide by its words alone whether a ruling from a single run applies beyond its task.
 
-Most of what users order concerns one task, and readers of lessons refuse such orders whatever their form. What they
-accept says itself that it holds for other work: at any time or everywhere; at each occasion of a kind; what those who
-speak do, or do themselves; what holds for a whole kind of things that developers make.
+Most of what users order concerns one task, and readers of lessons refuse such orders whatever their form. They accept
+rulings whose words extend to other work: those that apply at any time, everywhere or on each occasion of a kind; those
+about what the speaker's team does; and those about a whole kind of things that developers make.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ _WISHES = topic(Wishes)
 
 
 LONGEST = 45
-"""Words of a sentence that is told; what has more is a list without its marks."""
+"""Most words of a sentence that is told; a longer one is a list without punctuation."""
 HEADINGS = 0.3
-"""The share of capitalised words in the text of a list of headings."""
+"""The share of capitalised words from which a text is a list of headings."""
 LOUD = 30
-"""Letters of a ruling in capitals that is no rule of a program in a few words."""
+"""From this many letters on a ruling in capitals is anger, not a program's short rule."""
 LEAST = 2
-"""Content words of a ruling that neither praise nor blame."""
+"""The least number of content words of a ruling, not counting praise and blame."""
 SHORT = 30
-"""Words of a sentence that chooses a tool; a longer one says what it is for."""
+"""Most words of a sentence that chooses a tool; a longer one says what the tool is for."""
 CLOSE = 4
-"""The words behind the verb among which the tool stands."""
+"""How many words after the verb may contain the tool."""
 
 
 _ESCAPED = lazy_re(r"(?<![\w\\:`])\\{1,4}n(?![\w`])")
-"""The end of a line as programs write it: what has one was pasted from a file or a log."""
+"""An escaped line end: text with one was pasted from a file or a log."""
 _NAMES = lazy_re(r"[A-Z][a-z]+")
 
 
 def reaches_beyond(ruling: str) -> bool:
-    """Whether a ruling reaches beyond its task by what it says."""
+    """Whether the words of a ruling show that it applies beyond its task."""
     about = ABOUT.match(ruling)
     if about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing"):
-        return True  # The words about a refused call name that call.
+        return True  # The heading names the refused call, so the ruling is clear.
     own = ruling[about.end() :] if about is not None else ruling
     told = [each.strip(" \"“”'") for each in sentences(own)]
     if _SAYS.spoken.search(own) or _ESCAPED.search(own) or _names_nothing(own) or _shouts(own):
@@ -94,7 +94,7 @@ def _reaches(sentence: str) -> bool:
 
 
 def is_of_project(sentence: str) -> bool:
-    """Whether a sentence is about the project as a whole by its form: its tools, its manner, what is left alone."""
+    """Whether a sentence is about the project as a whole: its tools, its style, what must be left alone."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
     stands = any(form.search(sentence) for form in (_SAYS.written_in, _SAYS.stays))
     return not (asked or is_pasted(sentence)) and (
@@ -103,7 +103,7 @@ def is_of_project(sentence: str) -> bool:
 
 
 def chooses_tool(sentence: str) -> bool:
-    """Whether a sentence says which tools, or kinds of them, are used here or not: “use uv, not pip”."""
+    """Whether a sentence says which tools, or kinds of tools, are used here or aren't: “use uv, not pip”."""
     if "**" in sentence or _SAYS.for_one.search(sentence):
         return False
     for clause in (sentence, *parts_of(sentence)):
@@ -119,13 +119,13 @@ def chooses_tool(sentence: str) -> bool:
 
 
 def _is_asked(sentence: str) -> bool:
-    """Whether a sentence asks something, and isn't a polite order."""
+    """Whether a sentence is a question, and no polite order."""
     asks = sentence.endswith("?") or _SAYS.asks.match(sentence)
     return bool(asks) and not any(_RULINGS.polite.match(part) for part in parts_of(sentence))
 
 
 def _shouts(ruling: str) -> bool:
-    """Whether most of a ruling is in capitals, as anger is; a word or two only stress something."""
+    """Whether most of a ruling is in capitals, which shows anger; a word or two in capitals are emphasis."""
     letters = [each for each in ruling if each.isalpha()]
     return len(letters) > LOUD and sum(each.isupper() for each in letters) > len(letters) / 2
 

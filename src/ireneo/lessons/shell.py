@@ -1,6 +1,6 @@
 """The calls of a run: what each did, which program or tool it used, whether it worked, and what failed.
 
-Of a command with several steps the one that failed is found by the exit status, where the structure tells
+In a command with several steps, the failed one is found by the exit status, as far as the structure allows
 (`ireneo.lessons.commands`), and by the errors in the output (`ireneo.lessons.faults`).
 """
 
@@ -95,7 +95,7 @@ def failure_of(step: Step, command: str) -> StepFailure:
 
 
 class _Search:
-    """Finds the step of a command that failed. Steps are given by their place in the command."""
+    """Finds the step of a command that failed. Steps are given by their index in the command."""
 
     def __init__(self, read: CommandLine, by_status: Sequence[int], output: str) -> None:
         self.steps = read.steps
@@ -141,7 +141,7 @@ class _Search:
         return (timed or slow)[0] if len(timed or slow) == 1 else None
 
     def _without_words(self) -> int | None:
-        """The step that failed, where no line of the output tells."""
+        """Find the failed step if no line of the output shows it."""
         if not self.pool:
             return None
         if len(self.pool) == 1:
@@ -154,10 +154,10 @@ class _Search:
         return telling[-1] if same and self.sure and not quiet else None
 
     def _teller(self, fault: Fault) -> int | None:
-        """The step that reported an error."""
+        """Find the step that reported an error."""
         several = len({self.steps[place].name for place in self.can}) > 1
         if not fault.by and _SHELL_SPEAKS.search(fault.line) and (self.broken or several):
-            return None  # The shell could not parse or start something, and does not say which step.
+            return None  # The shell could not parse or start something, and doesn't say which step.
         own = [place for place in self.can if _is_by(fault, (*_heads(self.steps[place]), *self.steps[place].through))]
         if len(fault.by) == 1 and not own:
             own = [
@@ -168,7 +168,8 @@ class _Search:
         if own:
             return self._one_of([place for place in own if place in self.pool] or own, fault)
         if self._only_shows() and (fault.by or fault.weight < _SURE):
-            # Programs that only show something may show errors of others; where just one failed, they are its own.
+            # Programs that only show text may show errors of others; if only one step can have failed, the errors are
+            # its own.
             place = self.pool[0] if self.sure and len(self.pool) == 1 else None
             return place if place is not None and self.steps[place].name in programs().commands["shows"] else None
         runs = [place for place in self.pool if _runs_others(self.steps[place])]
@@ -181,7 +182,7 @@ class _Search:
         return self._one_of(others, fault) if others else None
 
     def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:
-        """Of several steps that may have reported an error, the one that did."""
+        """Of several steps that may have reported an error, return the one that did."""
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
         for better in (
@@ -198,7 +199,7 @@ class _Search:
         named = [place for place in places if _names(fault.line, self.steps[place])]
         if len({self.steps[place].name for place in named}) == 1:
             return named[0]
-        # Nothing distinguishes them: in a chain where each had to pass, the last that does work is the likeliest.
+        # Nothing distinguishes them: in a chain in which each had to pass, the last that does work is the likeliest.
         working = [place for place in places if not _shows(self.steps[place])] or list(places)
         return working[0] if len({self.steps[place].name for place in working}) == 1 else None
 
@@ -292,7 +293,7 @@ def _names(line: str, step: ShellStep) -> bool:
 
 
 class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One run, or a window of it; times are those of its messages (`message.draft.at`), where the log has any."""
+    """One run, or a window of it; its times are those of its messages (`message.draft.at`), if the log has any."""
 
     session: str
     source: str = ""
@@ -302,11 +303,11 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     outcome: RunOutcome = "unknown"
     """Its result according to the log: what a failed run did is no remedy for anything."""
     noted: tuple[NotedWords, ...] = ()
-    """The summary that its log has of it."""
+    """The summary of the run in its log."""
     messages: tuple[Message, ...]
     """What was spoken on its main path, in order, without messages of a harness and summaries by other tools."""
     put_in: tuple[Message, ...] = ()
-    """What a harness said there in the user's place."""
+    """Messages of the harness in the user's place."""
 
 
 def run_steps(material: RunMaterial) -> list[Step]:
@@ -315,13 +316,13 @@ def run_steps(material: RunMaterial) -> list[Step]:
 
 
 def command_of(call: Call) -> str:
-    """The command line of a call of a shell; empty where it is not one."""
+    """The command line of a call of a shell; empty for other calls."""
     return command_in(call.arguments)
 
 
 CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
-"""A longer wait for a result is not work: somebody was away."""
+"""After a longer wait for a result somebody was away, and not working."""
 _SCRIPT = lazy_re(r"\.(?:py|sh|js|ts|rb|go)\Z")
 
 
@@ -335,7 +336,7 @@ class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     """The one file or folder among the arguments of another tool; empty where there is none."""
     program: str
     """The program or tool that failed or worked: ``go test``, ``Edit``; an interpreter, where it ran a temporary
-    script. Empty where it is unknown which step of a command failed: then nothing can be learned from it."""
+    script. Empty if it is unknown which step of a command failed, so that nothing can be learned from it."""
     shown: str
     """The program as it is displayed: with its wrappers, and its folder where that is one of the project."""
     unread: bool
@@ -344,7 +345,7 @@ class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     faults: tuple[str, ...]
     """The names of its errors, the most important first; empty where it worked, or its failure doesn't count."""
     told: tuple[Fault, ...]
-    """The errors with the lines that report them; empty where no line does."""
+    """The errors with the lines that report them; empty if no line does."""
     tokens: int
     """The cost of reading the call and its result, estimated from their length."""
     seconds: float
@@ -408,7 +409,7 @@ def _path(call: Call) -> str:
 
 
 def _program_of(call: Call, command: str, failure: StepFailure | None, written: Collection[str]) -> tuple[str, str]:
-    """The program that failed, or that the call is about: its name, and as it is displayed.
+    """The program that failed, or the main one of the call: its name, and as it is displayed.
 
     A script that the run wrote itself is named by its interpreter.
     """

@@ -48,7 +48,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
-"""Tasks that the diary of a run keeps, the latest ones."""
+"""How many tasks the diary of a run keeps, the latest ones."""
 READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     observations_of,
     rulings,
@@ -57,7 +57,7 @@ READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     noted_claims,
     marks_of_repository,
 )
-"""The readers that look for claims in a run; a new kind of claim is one more of these."""
+"""The functions that look for claims in a run; a new kind of claim needs one more."""
 
 
 class Studied(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Studied(Struct, frozen=True, kw_only=True):
     observations: tuple[Observation, ...] = ()
     messages: int = 0
     turns: int = 0
-    """Messages of the user that open one."""
+    """How many messages of the user open a turn."""
     calls: int = 0
     failures: int = 0
     lost_tokens: int = 0
@@ -75,7 +75,7 @@ class Studied(Struct, frozen=True, kw_only=True):
 
 
 def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = ()) -> Studied:
-    """Study a run, or a window of it; what its agent has `written` comes first in the diary."""
+    """Study a run, or a window of it; the notes that its agent has `written` come first in the diary."""
     costs = costs_of(material.messages)
     done = run_steps(material)
     failed = [step for step in done if step.failed_itself]
@@ -93,14 +93,14 @@ def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = (
 
 
 _WORK = CHANGES | {"run", "check", "save", "use"}
-"""Actions that do something, while others only look, plan or ask."""
+"""Actions that do something; others only look, plan or ask."""
 _SEVERAL = 2
 
 
 def may_teach(whole: Studied, source: str) -> bool:
     """Whether a model may find a lesson in a run: something failed, was done, or users said more than one thing.
 
-    Where an agent only looked something up, users correct it from their second message on.
+    In a run that only looked something up, users can only correct the agent from their second message on.
     """
     seen = whole.observations
     if whole.failures or any(each.text or (each.category == "failure" and each.task_type in _WORK) for each in seen):

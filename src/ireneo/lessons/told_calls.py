@@ -1,4 +1,4 @@
-"""Which call a told failure is about: its command or file, by the words of the clause that says what goes wrong."""
+"""Finds the call that a reported failure is about: its command or file, in the clause that says what goes wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAYS = topic(Warned)
 
 
 MOST_WORDS = 5
-"""Words of a command that is not marked as one."""
+"""Most words of a command without backticks."""
 
 BRACKETS = lazy_re(r"\([^()]{1,300}\)")
 MARKED = lazy_re(r"`([^`\n]{1,200})`")
@@ -32,7 +32,7 @@ PLAIN = lazy_re(r"[\w./:=@+-]+")
 _BEFORE_IT = lazy_re(r"^[ ,;:!–—]*(?:\.(?![\w/])[ ,;:.!–—]*)?")
 TRAILING = " ,;:.!–—-"
 EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
-# A colon or a full stop within a name ends no clause; a comma ends one only before what is to be done.
+# A colon or full stop inside a name doesn't end a clause; a comma only does before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
         rf"[;—–→]|\s[-=]>\s|\s=\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{row_of('joins')}|{row_of('acts')}|{row_of('bans')}|{row_of('right')}|{row_of('since')})(?!\w))"
@@ -46,15 +46,15 @@ OPENS = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:(?:{row_of('runs')})\
 
 
 def row_of(name: str) -> str:
-    """The words of one row, in all languages, as alternatives."""
+    """A pattern for the words of one row of the data, in all languages."""
     return either(getattr(_SAYS, name))
 
 
 def clauses_of(text: str) -> Iterator[str]:
-    """The clauses of a text, without the words that join them; nothing between marks or brackets separates."""
+    """The clauses of a text, without conjunctions; text in backticks or brackets is not split."""
     start, hidden = 0, [each.span() for how in (MARKED, BRACKETS) for each in how.finditer(text)]
     for each in _SEPARATES.finditer(text):
-        # What goes well is named behind a colon: "one worker is fine: `pytest -n 1`".
+        # After a colon may be what works: "one worker is fine: `pytest -n 1`".
         names = each[0] == ":" and goes_well(text[start : each.start()])
         if not names and not any(first < each.start() < last for first, last in hidden):
             yield from _bare(text[start : each.start()])
@@ -75,12 +75,12 @@ def goes_wrong(clause: str) -> bool:
 
 
 def goes_well(clause: str) -> bool:
-    """Whether a clause says that what it names is the right way, or does no harm."""
+    """Whether a clause says that what it names is the right way, or harmless."""
     return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not goes_wrong(clause))
 
 
 def stops(word: str) -> bool:
-    """Whether a word is none of a command that stands without marks."""
+    """Whether a word can't be part of a command without backticks."""
     return _SAYS.ends.search(word) is not None or _SAYS.fails.fullmatch(word) is not None
 
 
@@ -92,17 +92,17 @@ _EVERYDAY = frozenset(
     "task make invoke ant doit poe port screen pod pants snap gem fly console coverage flux cast stack lake "
     "next expo".split()
 )
-"""Programs that are words of every text."""
+"""Programs whose names are everyday words."""
 _ALSO_WORDS = frozenset("just task invoke ant doit".split())
-"""Runners of tasks that are such words."""
+"""Task runners whose names are everyday words."""
 OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
 _OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
-"""Programs whose subcommands may be about a package."""
-"""Programs whose subcommands mostly name what they are about."""
+"""Programs whose subcommands may be followed by a package."""
+"""Programs whose subcommands are mostly followed by an object."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
-"""Those that name its kind in front of it."""
+"""Those whose subcommands name the kind of the object first."""
 _WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
-"""Programs that change files with such a flag."""
+"""Programs that change files if they are given this flag."""
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
@@ -127,18 +127,18 @@ class ToldCall(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     path: str = ""
     before: str = ""
-    """What the clause says has to be done before it."""
+    """What must be done before it, according to the clause."""
     on: str = ""
-    """What the command is about, where it always names something."""
+    """The object of the command, for programs that always name one."""
     replaced: bool = False
-    """The clause says what to do in its place."""
+    """Whether the clause says what to do in its place."""
 
 
 def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
     """The clause that says what fails, and the call that it is about.
 
-    What must not be run goes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing
-    else, the same command without it is the trap.
+    A ban comes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing else, the trap
+    is the same command without it.
     """
     changes = any(map(_SAYS.changes.search, clauses))
     if any(map(_UNTOUCHED.search, clauses)):
@@ -151,7 +151,7 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
         if about is not None and about.command:
             return at, about
     ways: tuple[Callable[[str], ToldCall | None], ...] = (
-        # "`make db` first" and "use pnpm install" tell the way out, unless nothing else is told.
+        # "`make db` first" and "use pnpm install" are ways out, unless there is nothing else.
         lambda clause: None if _helps(clause) else _called(clause, changes),
         lambda clause: _in_words(clause) if goes_wrong(clause) else None,
         lambda clause: None if goes_well(clause) else _called(clause, changes),
@@ -180,7 +180,7 @@ def _in_words(clause: str) -> ToldCall | None:
 
 
 def _ordered(clause: str) -> ToldCall | None:
-    """What a clause orders to be done with a command, or before it: the command is the trap."""
+    """The command of an order to do something with it, or before it: the command is the trap."""
     if not (_SAYS.acts.search(clause) or goes_well(clause)):
         return None
     marked = MARKED.search(clause)
@@ -192,13 +192,13 @@ def _ordered(clause: str) -> ToldCall | None:
 
 
 def _replaced(clause: str) -> ToldCall | None:
-    """The command that a clause names; where it orders something, without that it is the trap."""
+    """The command that a clause names; if the clause gives an order, the trap is the command without following it."""
     about = of_naming(clause)
     return ToldCall(command=about.command, replaced=True) if about is not None and _SAYS.acts.search(clause) else about
 
 
 def _of_marks(clause: str, changes: bool) -> ToldCall | None:
-    """The call that the marks of a clause name; of what it orders, the one that this replaces or comes before."""
+    """The call in the backticks of a clause; in an order, the call that is replaced or must come later."""
     if goes_well(clause):
         return None
     orders = bool(_SAYS.acts.search(clause))
@@ -216,9 +216,9 @@ def _of_marks(clause: str, changes: bool) -> ToldCall | None:
 
 
 def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
-    """The command or file that a clause opens with, without marks, up to a word that is none of it.
+    """The command or file at the beginning of a clause, without backticks, up to a word that isn't part of it.
 
-    Where that has to be `sure` its program must be known; else it is told what went wrong with it, or that it was run.
+    With `sure` its program must be known; otherwise the clause must say that it failed or was run.
     """
     bare = OPENS.sub("", clause, count=1)
     said = bare.split()
@@ -247,7 +247,7 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
     if not sure and program in topic(Words).stop:
         return None
     ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
-    # "make deploy hangs" is told of a command; "make it work" and "trust the docs" order something.
+    # "make deploy hangs" is about a command; "make it work" and "trust the docs" are orders.
     alone = several and len(words) == 1 and not (ends and program in known.tasks - _EVERYDAY)
     if alone or (not several and (_SAYS.acts.search(clause) or not (ends or is_program(program)))):
         return None
@@ -264,9 +264,9 @@ def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
 
 
 def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
-    """The flags of a command without marks: among its `words`, or behind "with"; with their numbers.
+    """The flags of a command without backticks: among its `words`, or after "with"; with their numbers.
 
-    How far the arguments go is not sure, so nothing else of them is asked for.
+    It is unclear where the other arguments end, so the trap doesn't require them.
     """
     flags: dict[str, None] = {}
     for before, one, two in zip(("", *said), said, (*said[1:], ""), strict=False):
@@ -278,7 +278,7 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_deed(clause: str) -> ToldCall | None:
-    """The command that a verb tells: "don't force push", "I committed with --no-verify"."""
+    """The command that a verb means: "don't force push", "I committed with --no-verify"."""
     for verb, commands in _SAYS.deeds.items():
         if re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
             program, name, *flags = commands[0].split()
@@ -289,7 +289,7 @@ def _of_deed(clause: str) -> ToldCall | None:
 
 
 def of_naming(clause: str) -> ToldCall | None:
-    """The command that a clause names somewhere, without marks: "after a rebase cargo build dies"."""
+    """The command that a clause names somewhere, without backticks: "after a rebase cargo build dies"."""
     words, known = [each.lstrip("(\"'").rstrip(f"{TRAILING})\"'") for each in clause.split()], programs()
     for at, word in enumerate(words):
         program = program_name(word[:1].lower() + word[1:]) if word else ""
@@ -319,12 +319,12 @@ def _is_told_of(program: str) -> bool:
 
 
 def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
-    """The words of a command that name it: its program, and what it does."""
+    """The words of a command that identify it: its program, and the subcommand."""
     plain = [each for each in words if not each.startswith("-")]
     if not several:
         return plain[:1]
     if any(each.startswith("-") for each in words[:3]):
-        # What stands behind a flag may go on with the sentence.
+        # The words after a flag may belong to the sentence.
         return plain[:2]
     of_three = len(name_of(plain[:3]).name.split()) > 2 and program_name(plain[0]) not in programs().tasks
     return plain[: 3 if of_three else 2]
@@ -346,7 +346,7 @@ def is_program(program: str) -> bool:
 
 
 def _of_place(clause: str) -> ToldCall | None:
-    """The file or folder that a clause names without marks, where something is said of changing it."""
+    """The file or folder that a clause about changes names without backticks."""
     if not (_SAYS.bans.search(clause) or _SAYS.changes.search(clause) or _SAYS.instead.search(clause)):
         return None
     marked = MARKED.search(clause)
@@ -365,7 +365,7 @@ def _folder_in(clause: str) -> ToldCall | None:
 
 
 def _of_order(clause: str) -> ToldCall | None:
-    """The command for which an order holds: “always pass --context to kubectl apply”."""
+    """The command that an order is about: “always pass --context to kubectl apply”."""
     words = BRACKETS.sub(" ", clause).split()
     for at in range(1, len(words) - 1):
         known = programs().has_subcommands(words[at]) and not _SAYS.ends.search(words[at + 1])
@@ -378,7 +378,7 @@ def _of_order(clause: str) -> ToldCall | None:
 
 
 def call_of_command(text: str) -> ToldCall | None:
-    """The call of a command line, as far as it names one."""
+    """The call of a command line, if it contains a command."""
     step = main_step(text) or next(iter(shell_steps(text)), None)
     if step is None or not step.name or not step.words or _SET.fullmatch(text):
         return None
@@ -388,18 +388,18 @@ def call_of_command(text: str) -> ToldCall | None:
         return None
     rest = list(step.words[1:])
     if programs().has_subcommands(program_name(program)):
-        # What it does may be written in another way: `npm i`.
+        # A subcommand may be written in another way: `npm i`.
         at = next((at for at, each in enumerate(rest) if not each.startswith("-")), len(rest))
         rest = [*rest[:at], *rest[at + 1 :]]
     named = step.name.split()
     rest = [each for each in rest if each.rsplit("/", 1)[-1] not in named and not _OPEN.search(each)]
-    # What `sed` replaces looks like a path.
+    # The expressions of `sed` look like paths.
     rest = [each for each in rest if not each.startswith(("s/", "y/"))]
     path = next((each for each in rest if "/" in each and not each.startswith("-")), "")
     words: list[str] = []
     for each in rest:
         if each == "auto" and words and words[-1].startswith("-"):
-            # As many workers as there are processors, or another number.
+            # As many workers as processors, or another number.
             continue
         if words and words[-1].startswith("-") and " " not in words[-1] and not each.startswith("-") and each != path:
             words[-1] = f"{words[-1]} {each}"
@@ -409,7 +409,7 @@ def call_of_command(text: str) -> ToldCall | None:
 
 
 def as_place(path: str) -> str:
-    """A path, of a folder with a slash behind it."""
+    """Return a path; that of a folder gets a slash at its end."""
     return f"{path.rstrip('/')}/" if path and "." not in path.rsplit("/", 1)[-1] else path
 
 

@@ -1,7 +1,7 @@
-"""Traps of failures that were told: of `remember`, or of a user's message, and not of what runs show.
+"""Makes traps from reported failures: from `remember` or a user's message, not from runs.
 
-Such a memory is a text. It gives a trap where it names the command or the file that failed; what else it says is what
-to do instead, why, or where it holds, which stands before what goes wrong.
+Such a memory is a text. It becomes a trap if it names the command or the file that failed. Its other clauses say what
+to do instead, why, or where it applies; the last of these comes before what goes wrong.
 """
 
 from __future__ import annotations
@@ -68,19 +68,19 @@ _SAYS = topic(Warned)
 
 
 LONGEST = 1_000
-"""Characters of a text that are read."""
+"""How many characters of a text are read."""
 _LABEL = 3
-"""Words of a clause that may be only a heading."""
+"""Up to this many words a clause may be only a heading."""
 _TAKEN_BACK = "change: "
-"""Begins the action of a change that was taken back."""
+"""Prefix of the action of a change that was reverted."""
 _JOINED_WORDS = lazy_re(r"(?<![\w./:-])[a-z]++(?:-[a-z]++)++(?![\w./:-])")
-"""`xvfb-run`: a word that hardly stands in a call by chance."""
+"""`xvfb-run`: a word that is hardly in a call by chance."""
 _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 
 
 class ToldFailure(Struct, frozen=True, kw_only=True):
-    """What a text says of a failure: which calls it is about, what goes wrong, what to do instead, and why."""
+    """What a text says about a failure: which calls fail, what goes wrong, what to do instead, and why."""
 
     said: str
     command: str = ""
@@ -88,22 +88,22 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
     path: str = ""
     unless: tuple[str, ...] = ()
     way_out: str = ""
-    """Empty where the text names none."""
+    """Empty if the text names none."""
     why: str = ""
     forbidden: bool = False
-    """It says that this must not be done."""
+    """Whether the text says that this must not be done."""
     limits: tuple[str, ...] = ()
-    """Where it holds; see `ireneo.lessons.limits`."""
+    """Where it applies; see `ireneo.lessons.limits`."""
 
 
 def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
-    """The traps of a failure that somebody told; none if it names no call, is disputed, or no way out is known.
+    """The traps of a reported failure; none if it names no call, is disputed, or no way out is known.
 
-    What was remembered by hand is told without a way out as well, as is what must not be done at all.
+    A failure that was remembered by hand needs no way out, nor does something that must not be done at all.
     """
     if record.cue or not record.holds or disputes(record):
         return []
-    # Of a change that was taken back no way out is known: taking it back is none.
+    # A reverted change has no known way out: reverting it is none.
     if action_of(record.signature).startswith(_TAKEN_BACK):
         return []
     pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
@@ -114,7 +114,7 @@ def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
 
 
 _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
-"""The guard says that word itself."""
+"""The guard adds that word itself."""
 
 
 def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
@@ -125,8 +125,8 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     return Trap(
         lesson=record.id,
         remembered=True,
-        said=_small(as_part(told.said)),
-        way_out=_small(_INSTEAD.sub("", as_part(told.way_out))) or HEED,
+        said=_within_sentence(as_part(told.said)),
+        way_out=_within_sentence(_INSTEAD.sub("", as_part(told.way_out))) or HEED,
         why=as_part(told.why).strip('“”"'),
         seen=f"{often} in {month(last)}" if last is not None else often.removesuffix("; last"),
         runs=times,
@@ -144,7 +144,7 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
 
 
 def calls_told(text: str, signature: str = "") -> list[ToldFailure]:
-    """Read which calls a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
+    """Find the calls that a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
     found = read_told(text, signature)
     said = one_line(text)[:LONGEST]
     stated = _of_statement(said)
@@ -172,7 +172,7 @@ _INSTALLS = (
 
 
 def _of_a_package(text: str) -> list[ToldFailure]:
-    """The calls that install a package of which a text tells: "pinning numpy 1.x, abandoned because …"."""
+    """The calls that install a package that the text names: "pinning numpy 1.x, abandoned because …"."""
     clauses = list(clauses_of(text))
     for at, clause in enumerate(clauses):
         found = None if goes_well(clause) or _SAYS.acts.search(clause) else _PACKAGE.search(clause)
@@ -189,7 +189,7 @@ def _of_a_package(text: str) -> list[ToldFailure]:
 
 
 def read_told(text: str, signature: str = "") -> ToldFailure | None:
-    """Read which call a text says fails; None if it names none. A `signature` names it where the text doesn't."""
+    """Find the call that a text says fails; None if it names none. A `signature` names it if the text doesn't."""
     said = one_line(text)[:LONGEST]
     clauses = list(clauses_of(said))
     at, about = failing_call(clauses)
@@ -205,11 +205,11 @@ _STATEMENT = lazy_re(
     r"|(?P<keys>KEYS|FLUSHALL|FLUSHDB|MONITOR))(?![\w`])"
 )
 _ASKED_OF = {"sql": ("psql", "mysql", "mariadb", "sqlite3"), "keys": ("redis-cli",)}
-"""The programs that are given statements, by their kind."""
+"""The programs that are given statements, by the kind of statement."""
 
 
 def _of_statement(text: str) -> list[ToldFailure]:
-    """The calls of a database's client with a statement that a clause opens with: "VACUUM FULL on rows locked all"."""
+    """The calls of a database client with a statement that begins a clause: "VACUUM FULL on rows locked all"."""
     clauses = list(clauses_of(text))
     for at, clause in enumerate(clauses):
         found = _STATEMENT.match(OPENS.sub("", clause, count=1))
@@ -225,7 +225,7 @@ def _of_statement(text: str) -> list[ToldFailure]:
 
 
 def _of_a_kind(text: str) -> list[ToldFailure]:
-    """The calls of a kind that fail at a place, or in an environment, which a call has to show."""
+    """The calls of a kind that fail at a place or in an environment, which a call must show."""
     clauses = list(clauses_of(text))
     for kind, commands in _SAYS.kinds.items():
         named = re.compile(rf"(?<![\w./-])(?:{kind})(?![\w./-])", re.I)
@@ -251,9 +251,9 @@ def _called_so(told: ToldFailure, name: str) -> ToldFailure:
 
 
 def warns(text: str) -> bool:
-    """Whether a text of which nobody says what it is warns of a call: it goes wrong, or must not be made.
+    """Whether a text of unknown kind warns against a call, because it fails or is forbidden.
 
-    It has to name a known program or a file, and what to do instead or first, or that it is forbidden.
+    It must name a known program or a file, and either say what to do instead or first, or forbid the call.
     """
     told = calls_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else []
     found = next((each for each in told if each.way_out or each.forbidden), None)
@@ -273,9 +273,9 @@ def warns(text: str) -> bool:
 
 
 def names_no_call(record: Record) -> bool:
-    """Whether a memory forbids that something is run, or tells of a failure, and no call is known that it is about.
+    """Whether a memory forbids running something, or reports a failure, without naming the call.
 
-    The guard can't warn of such a one.
+    The guard can't warn of it.
     """
     if record.kind == "failure":
         return not calls_told(record.text, record.signature)
@@ -297,10 +297,10 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
         shown = (MARKED, FLAG, _VARIABLE)
         way = way or next((each for each in telling if any(how.search(each) for how in shown)), "")
         way = way or _with_what_lacks(failing)
-        # In any language: what stands behind a colon, if it is no reason.
+        # In any language: the clause after a colon, unless it is a reason.
         behind = "" if _is_label(failing) or at + 1 >= len(clauses) else clauses[at + 1]
         way = way or ("" if forbidden or _SAYS.reasons.search(behind) or _SAYS.bans.search(behind) else behind)
-    # "Activate it first: source venv/bin/activate" is told whole.
+    # "Activate it first: source venv/bin/activate" is shown whole.
     more = next((each for each in others if way and f"{way}: {each}" in text), "")
     if not more and way:
         more = next((each for each in others if f"{way}, {each}" in text and _SAYS.acts.search(each)), "")
@@ -322,7 +322,7 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
 
 
 def _adds_to(clause: str, failing: str, about: ToldCall) -> bool:
-    """Whether a clause is the same command once more, with a flag that it lacked."""
+    """Whether a clause is the same command again, with a flag that it lacked."""
     same = bool(about.command) and clause.startswith(f"{about.command} ")
     return same and any(each[0] not in failing for each in FLAG.finditer(clause))
 
@@ -337,11 +337,11 @@ def _of_trap(about: ToldCall) -> str:
 
 
 def _with_what_lacks(clause: str) -> str:
-    """Of what fails "without the VPN": "with the VPN"; empty where nothing is said to lack."""
+    """For something that fails "without the VPN": "with the VPN"; empty if nothing is said to be missing."""
     for word, instead in _SAYS.lacks.items():
         found = re.search(rf"(?<!\w){re.escape(word)}\s+(.{{2,120}})$", clause, re.I)
         words = found[1].split() if found else []
-        # What is done without asking lacks nothing.
+        # "Without asking" says nothing about what is missing.
         if words and not words[0].endswith("ing"):
             ends = next((n for n, each in enumerate(words) if n and _SAYS.ends.search(each)), len(words))
             ends = 1 if FLAG.fullmatch(words[0]) else ends
@@ -350,23 +350,23 @@ def _with_what_lacks(clause: str) -> str:
 
 
 def _is_label(clause: str) -> bool:
-    """Whether a clause only heads what follows: "Learned today"."""
+    """Whether a clause is only a heading: "Learned today"."""
     return len(clause.split()) <= _LABEL
 
 
 def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> tuple[str, ...]:
-    """The commands, flags and variables with which a call steps into nothing: of the way out, and named elsewhere."""
+    """The commands, flags and variables with which a call avoids the trap: in the way out, or named elsewhere."""
     have = {*about.command.split(), *" ".join(about.words).split()}
     orders = [each for each in others if _SAYS.acts.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
     orders += [each for each in others if _SAYS.case.search(each)]
     bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not FORBIDS.search(each)))))
-    # Of a flag with its value in marks the value counts: `-n 1`.
+    # Of a flag with its value in backticks the value counts: `-n 1`.
     plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
     news = [each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
-    # What the call has anyway: `-fd` in `-fdx`.
+    # Flags that the call has anyway: `-fd` in `-fdx`.
     mine = "".join(each for each in have if SHORT.fullmatch(each))
     news = [each for each in news if not (SHORT.fullmatch(each) and set(each) <= set(mine))]
-    # What stands behind another command is its own.
+    # The flags after another command belong to it.
     other = of_naming(way)
     if other is not None and other.command != about.command:
         behind = FLAG.findall(way[way.find(other.command.split()[0]) :])
@@ -382,7 +382,8 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
             ways.append(each)
         same = read is not None and read.command == about.command
         news += [found[0] for found in _VARIABLE.finditer(each) if found[0] not in have]
-        # The failing call itself is named beside its way out; one that only adds to it is known by what it adds.
+        # The failing call itself may be named next to its way out; a call that only adds to it is identified by what it
+        # adds.
         told = read is None or " " in each or is_program(each) or each in way
         if told and (not same or (read is not None and read.words != about.words and not news)):
             ways.append(each)
@@ -400,7 +401,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     lacking = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", failing, re.I)
     if lacking and about.command and not topic(Words).stop.intersection(lacking.groups()):
         ways.append(f"{about.command} {lacking[1]}")
-    # The command itself is no way out of it.
+    # The command itself is no way out of its failure.
     own = {about.path, about.command, *have}
     return tuple(each for each in dict.fromkeys((*ways, *news)) if each not in own)
 
@@ -410,8 +411,8 @@ def _acts_by(program: str) -> bool:
     return known.has_subcommands(program) or program in known.tasks | known.shells | {"source", "cd"}
 
 
-def _small(text: str) -> str:
-    """A clause as it stands within a sentence: what it orders or forbids begins it."""
+def _within_sentence(text: str) -> str:
+    """A clause inside a sentence: its first letter is lower-case if it is an order or a ban."""
     return f"{text[:1].lower()}{text[1:]}" if _SAYS.acts.search(text) or _SAYS.bans.search(text) else text
 
 
@@ -422,7 +423,7 @@ _ROOT = lazy_re(
 )
 _LANDS = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('lands')})(?:\s+\w+){{0,2}}\s+$", re.I)
 _IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{row_of('folder')})(?![\w-])", re.I)
-# Where it holds is told right behind such a word, or after an article and at most two words more.
+# The place follows such a word directly, or after an article and at most two words.
 _WHERE = lazy_re(
     lambda: (
         rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
@@ -452,7 +453,7 @@ _ON_BRANCH = lazy_re(
 
 
 def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
-    """Where a failure holds, by what its clause says before it says what goes wrong."""
+    """Where a failure applies, by what its clause says before it says what goes wrong."""
     wrong = _SAYS.fails.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
     if not goes_wrong(failing):
@@ -485,7 +486,7 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
 
 
 def _places(told: str, failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
-    """The places, environments and branches for which a failure holds."""
+    """The places, environments and branches to which a failure applies."""
     replaced = _SAYS.old.search(told) is not None
     old = (clause for clause in others if replaced and _SAYS.old.search(clause) and not goes_well(clause))
     named = [told] if replaced and not about.path else []
@@ -511,10 +512,10 @@ def _places(told: str, failing: str, others: Sequence[str], at: int, about: Told
 
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
 _ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
-"""Of names that are files, and no hosts."""
+"""Endings of names that are files, not hosts."""
 _ADJECTIVE = lazy_re(r"(?:ed|built|ing|ly)$")
 _COPIES = frozenset("aws gsutil gcloud rsync scp docker podman".split())
-"""Programs that are given a place elsewhere."""
+"""Programs that are given a remote place."""
 _TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
 """Programs that are given a host."""
 
@@ -523,7 +524,7 @@ _THINGS = frozenset(
     "pod pods broker brokers release namespace deployment statefulset container image volume service unit chart topic "
     "bucket cluster node queue secret configmap stack group instance job ns".split()
 )
-"""What a program of objects is about, behind the name of which."""
+"""Kinds of objects, after whose names they may be mentioned."""
 _NAMED_THING = lazy_re(lambda: rf"(?<![\w-])([a-z][\w-]{{2,30}})\s+(?:{'|'.join(sorted(_THINGS))})(?![\w-])")
 _UNNAMED = frozenset(
     "the this that any all some our one old new same other whole running failed single wrong default live own each "
@@ -533,14 +534,14 @@ _UNNAMED = frozenset(
 
 
 def _things(told: str, about: ToldCall) -> Iterator[str]:
-    """The names of what a program of objects is about: "kubectl delete pod on a kafka broker"."""
+    """The names of the objects of a command: "kubectl delete pod on a kafka broker"."""
     if about.command.split()[0] in OF_OBJECTS:
         named = (each[1] for each in _NAMED_THING.finditer(told))
         yield from islice((each for each in named if each not in _UNNAMED | _THINGS), 1)
 
 
 def _names_more(clause: str, about: ToldCall) -> bool:
-    """Whether a clause tells the same command with a thing that it is about, where the failing one has none."""
+    """Whether a clause names an object of the same command, if the failing one has none."""
     if about.path or " " not in about.command or any(not each.startswith("-") for each in about.words):
         return False
     read = [call_of_command(found[1]) for found in MARKED.finditer(clause)]

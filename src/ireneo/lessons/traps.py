@@ -32,20 +32,20 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
 IN_SIGHT = "in sight"
-"""The condition of a way out that the failure itself tells."""
+"""The condition of a way out that the failure itself states."""
 PROVEN = "proven"
-"""The condition of a way out from what a program itself refused: once is proof, in whatever project."""
+"""The condition of a way out that follows from a program's own refusal: once is proof, in any project."""
 SAID_AFTER = 2
-"""Messages after the successful result in which the agent may still explain the failure."""
+"""How many messages after the successful result may still explain the failure."""
 _PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
 """The prefix of a shell's error."""
 _OF_A_CASE = lazy_re(r"\d|/")
 _OUTPUT = 4_000
-"""Characters at the end of an output that are searched for words."""
+"""How many characters at the end of an output are searched for words."""
 _LINE = 70
-"""Characters of an error that is quoted."""
+"""How many characters of an error are quoted."""
 LONGEST_SAID = 24
-"""The most messages between a failure and its remedy among which a reason is looked for."""
+"""Most messages between a failure and its remedy that are searched for a reason."""
 
 
 class _Fall(Struct, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
         if not each.worked or not each.shell:
             continue
         if any(names_thing(each.step.command, word) for word in trigger.unless):
-            break  # From here on the way out was taken.
+            break  # The way out was taken from here on.
         given = arguments_of(each)
         if each.program == trigger.command and given.issuperset(trigger.words):
             passed.append(given)
@@ -185,7 +185,7 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 
 
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
-    """The line of the output that names the cause; empty where none does."""
+    """The line of the output that names the cause; empty if there is none."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
     lines = [_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw)]
     return named_in(lines, remedy.wrong)
@@ -245,9 +245,9 @@ def _observation(
     )
 
 
-# A single fix is specific to its case; but if all runs that met an error wrote the same name, that is the remedy. So
-# the names that the changes of a run introduce are recorded, except those of its task, and a lesson is made of those
-# that most runs have in common (`agreed`).
+# A single fix is specific to its case, but if all runs that met an error wrote the same name, that is the remedy. So
+# the names that the changes of a run introduce are recorded, except those of its task, and a lesson is made of the
+# names that most runs have in common (`agreed`).
 
 
 WRITTEN = "written"
@@ -288,14 +288,14 @@ _ADVISES = lazy_re(
 _A_NAME = lazy_re(r"\w+[._]\w+[\w.]*|[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 """A name in code, as opposed to an English word."""
 _FORBIDS = lazy_re(r"\b(?:forbidden|banned|disallowed|not allowed|prohibited)\b", re.I)
-"""Words of a rule that a project has made itself: a good program breaks it, and is written anew."""
+"""Words of a project's own rule: a good program violates it too, and is written differently."""
 _GUESSES = lazy_re(r"did you mean|undefined|undeclared|cannot find name", re.I)
 _PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
 """The place of an error in the code."""
 
 
 def _advised(line: str) -> str:
-    """The name that an error message says to write; empty where it says none."""
+    """The name that an error message says to write; empty if there is none."""
     if _GUESSES.search(line):
         return ""
     named = (found["name"].rstrip(".") for found in _ADVISES.finditer(line))
@@ -303,7 +303,7 @@ def _advised(line: str) -> str:
 
 
 def _taken_up(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
-    """The calls that show that an error was gone once `name` was written; none where it was not."""
+    """The calls which show that an error was gone after `name` was written; empty if it wasn't."""
     changes: list[TriedCall] = []
     for each in run[place + 1 : place + 1 + _WITHIN]:
         action = each.step.action
@@ -367,7 +367,7 @@ def _got_over(
 ) -> tuple[frozenset[str], list[TriedCall]] | None:
     """The names written until the same command no longer failed with an error, and the calls that show it."""
     names: frozenset[str] = frozenset()
-    usual = frozenset().union(*fresh[:place])  # What the run writes anyway is no remedy.
+    usual = frozenset().union(*fresh[:place])  # Names that the run writes anyway are no remedy.
     changes: list[TriedCall] = []
     for at in range(place + 1, min(place + 1 + _WITHIN, len(run))):
         each = run[at]

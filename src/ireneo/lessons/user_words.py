@@ -1,8 +1,8 @@
 """What a user says in a run: messages, refusals and answers; wishes that users repeat, and commands that they refuse.
 
-That one user asks for tests tells nothing; that users ask for them in run after run, once the work is done, tells how
-they want to work: the next run should do it unasked. Each kind of wish is a claim that several runs have to show. So is
-each command that was refused: the next run asks first.
+One request for tests means nothing. But if users ask for them in run after run, when the work is done, the next run
+should write them unasked. Each kind of wish is a claim that several runs must show. So is each command that was
+refused: the next run asks first.
 """
 
 from __future__ import annotations
@@ -41,19 +41,20 @@ WORK = CHANGES | {"read"}
 OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
 """Log formats of coding tools; some of their logs hold no call."""
 _ABOUT = 140
-"""Characters of the quotation that says what a ruling is about."""
+"""Most characters of the quotation that names the subject of a ruling."""
 _TOLD_ELSEWHERE = 1_500
-"""A message of so many characters that opens a run, or has headings or tags, was not typed: it is a plan or report."""
+"""A message of at least this length that opens a run, or has headings or tags, was not typed: it is a plan or
+report."""
 FEW = 3
-"""A sentence with so many content words says what it is about."""
+"""A sentence with this many content words names its subject."""
 _REPLY = 800
-"""Characters of a reply in which an agent is expected to say that the user is right."""
+"""In how many characters of a reply an agent is expected to say that the user is right."""
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _TEMPLATE = lazy_re(r"^-{2,} ?[\w-]{1,20} Command: .{1,80}-{2,}\s*$|\$ARGUMENTS\b", re.M)
-"""Marks of a command's template that an editor put into the message."""
+"""Signs of a command's template that an editor put into the message."""
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
-"""Folders of one machine, in front of a name."""
+"""The folders of one machine before a name."""
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
@@ -63,18 +64,18 @@ class UserWords(Struct, frozen=True, kw_only=True):
     message: Message
     text: str
     opening: bool
-    """It states the task itself: there is nothing yet that it could correct."""
+    """Whether it states the task itself, so that there is nothing yet that it could correct."""
     stopped: bool
-    """It followed a call that was refused or interrupted."""
+    """Whether it followed a call that was refused or interrupted."""
     chosen: bool = False
-    """It is an answer to a question, or the reason of a refusal."""
+    """Whether it answers a question, or is the reason for a refusal."""
     conceded: bool = False
-    """The agent agreed that it had been wrong."""
+    """Whether the agent admitted that it had been wrong."""
     about: str
     """Its subject: the call that it refuses, or what the agent said last."""
     about_source: MessageId | None
     heard_as: str = ""
-    """A digest of its words and of what the user said before: the same in a copy of the session."""
+    """A digest of its words and of the user's earlier words, which is the same in a copy of the session."""
 
 
 def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
@@ -97,7 +98,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
         elif message.role == "user" and draft.origin == "spoken" and _typed(message, before, opening=spoke is None):
             about, about_source = _last_done(reply, done)
             if request is not None and not about and (reply is None or not reply.text.strip()):
-                # The agent said nothing since the user's last message.
+                # The agent has said nothing since the user's last message.
                 about, about_source = _last_sentence(request)
             before_it, request, reply, done = request, message, None, []
             yield UserWords(
@@ -133,7 +134,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
 
 
 def _digest(request: Message | None, words: str) -> str:
-    # The agent's words may differ: tools export them in several ways.
+    # The agent's words may differ, since tools export them in several ways.
     before = request.text if request is not None else ""
     return blake2b("\0".join((before, words)).encode(errors="replace"), digest_size=8).hexdigest()
 
@@ -149,18 +150,18 @@ def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
 
 
 def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
-    """Whether a user typed a message: it is not of a program, and not the template of a command."""
+    """Whether a user typed a message, instead of a program or a command's template."""
     text = message.draft.text
     if _RULINGS.harness.match(text.lstrip()) or _TEMPLATE.search(text):
         return False
     if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
         return False
-    # Nobody types so much at the start, and nobody types headings later.
+    # Nobody types that much at the start, and nobody types headings later.
     return len(text) < _TOLD_ELSEWHERE or not (opening or _WRITTEN_UP.search(text))
 
 
 def _offered(call: Call) -> frozenset[str]:
-    """The answers that a question offered: taking one concerns the current task only."""
+    """The options that a question offered: choosing one only concerns the current task."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
     out: set[str] = set()
     asked = given.get("questions")
@@ -177,7 +178,7 @@ def _named(call: Call) -> str:
     action = understand(call)
     if action.shell:
         return f"`{clip(_HOME.sub('', action.subject), _ABOUT)}`"
-    # The place of the project on this machine is of no interest to another run.
+    # The folder of the project on this machine is irrelevant to other runs.
     path = "/".join(action.subject.split("/")[-PLACES:])
     return f"changing `{clip(path, _ABOUT)}`" if action.kind in CHANGES else ""
 
@@ -196,7 +197,7 @@ def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) ->
 
 
 def _last_sentence(asked: Message) -> tuple[str, MessageId | None]:
-    """What the user asked for right before, as the subject of what is added to it."""
+    """The user's previous request, as the subject of what is added to it."""
     told = [each for each in sentences(without_recalled(asked.draft.text)) if len(stems_of(each)) >= FEW]
     return (f"“{clip(told[-1], _ABOUT)}”", asked.id) if told else ("", None)
 
@@ -210,7 +211,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def is_work(material: RunMaterial) -> bool:
-    """Whether a run works on a project: its log is of a coding tool, or its calls show it."""
+    """Whether a run works on a project, by the tool that wrote its log or by its calls."""
     if material.source in OF_CODING:
         return True
     return any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
@@ -218,9 +219,9 @@ def is_work(material: RunMaterial) -> bool:
 
 ASK_FIRST = "ask the user before you run it"
 LONGEST = 200
-"""Characters of a sentence that is quoted; a longer one concerns its task."""
+"""Most characters of a sentence that is quoted; a longer one concerns its task."""
 PLAIN = 70
-"""The same for one that a reader without context understands; it is quoted before others."""
+"""The same for a sentence that needs no context, which is preferred."""
 _PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
 LEAST_WORDS = 4
 _HELP = frozenset({"--help", "-h", "--version"})
@@ -228,7 +229,7 @@ _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
 
 def asked_again(material: RunMaterial) -> list[Observation]:
-    """The kinds of wishes that a user expressed after work was done, each once, in the words of the first."""
+    """The kinds of wishes that a user expressed when work was done, each once, in its first wording."""
     out: dict[str, Observation] = {}
     of_commands = _SAYS.of_commands
     for said in said_by_user(material):
@@ -308,10 +309,10 @@ def refused_again(material: RunMaterial) -> list[Observation]:
 def _wish_in(said: str) -> tuple[str, str, str] | None:
     """The kind of wish that a sentence expresses, the text of the lesson, and the sentence if it needs no context.
 
-    None where it expresses none.
+    None if it expresses none.
     """
     short = len(said.split()) >= LEAST_WORDS and len(said) <= LONGEST
-    # A sentence with a colon at its end is the heading of pasted text, and a numbered one an item of it.
+    # A sentence that ends in a colon is the heading of pasted text, and a numbered one an item of a list.
     if (
         not short
         or said.endswith(":")
@@ -328,7 +329,7 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
         return None
     plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
     lead = _SAYS.unasked[found][0]
-    # Words that need their context carry the wish badly; a command stands in them only.
+    # A sentence that needs its context expresses the wish badly; commands are only named in sentences.
     quoted = plain or found in _SAYS.of_commands
     return found, f"{lead}: “{said}” (the user)" if quoted else f"{lead}.", plain
 

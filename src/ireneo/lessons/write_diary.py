@@ -1,6 +1,6 @@
 """Write the diary of a run from its tasks and attempts, and from what its agent wrote itself.
 
-Every line is supported by the messages that it cites; the whole is kept within an allowance of tokens.
+The cited messages support every line, and the whole stays within an allowance of tokens.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ireneo.lessons.attempts import (
     changes_named,
     error_quoted,
     named,
+    shown_changes,
     task_type,
-    telling,
     way,
 )
 from ireneo.lessons.run import DiaryEntry, DiaryLine
@@ -42,7 +42,7 @@ UNASKED = "(nobody asked)"
 
 
 def render_diary(entries: Sequence[DiaryEntry]) -> str:
-    """Render entries in order: one with a single line as a list item, others under a heading. Empty for none."""
+    """Render entries in order: one with a single line as a list item, others under a heading. Empty without any."""
     blocks: list[str] = []
     listed: list[str] = []
     for entry in entries:
@@ -82,7 +82,7 @@ OFTEN = 3
 
 
 def pattern_of(task: Task) -> DiaryLine | None:
-    """A check that failed repeatedly, and what ended that; None without such a check."""
+    """A check that failed repeatedly, and what ended that; None if there is none."""
     failures: dict[str, list[Attempt]] = {}
     for attempt in task.attempts:
         if attempt.step.action.kind == "check" and attempt.step.failed:
@@ -96,17 +96,17 @@ def pattern_of(task: Task) -> DiaryLine | None:
         return _line(f"{counted} and did not pass.", shown)
     changes = [step for step in last.by if step.action.kind in CHANGES]
     how = f"before {changes_named(changes)} made it pass" if changes else "before it passed"
-    return _line(f"{counted} {how}.", [*shown, *telling(changes), last.over])
+    return _line(f"{counted} {how}.", [*shown, *shown_changes(changes), last.over])
 
 
 NEXT = 4
-"""Calls after a failure with which the agent may explain it."""
+"""How many calls after a failure may still explain it."""
 MOST_OF_A_REASON, LEAST_OF_A_REASON = 170, 5
-"""Limits of a quoted sentence: characters at most, words at least."""
+"""Limits of a quoted sentence: most characters, fewest words."""
 
 
 SHARED = 2
-"""Words of an error that a sentence about it has at least."""
+"""How many words of an error a sentence about it must contain."""
 _LABEL = lazy_re(r"^(?:THOUGHT|Thought):\s*")
 
 
@@ -118,7 +118,7 @@ class AgentReason(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def explained(task: Task, attempt: Attempt) -> AgentReason | None:
-    """The best sentence of the agent that explains a failure, before it was overcome or given up."""
+    """The agent's best explanation of a failure, from before it was overcome or given up."""
     if attempt.step.action.kind in ("read", "search"):
         return None
     later = attempt.over or attempt.instead
@@ -148,7 +148,7 @@ Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
 DEAD_END = 8.0
 UNDONE = 8.0
 EASILY = 4.0
-"""Deducted from a failure if a file only had to be read first, which any model knows."""
+"""Deducted from a failure if only a file had to be read first, which any model knows."""
 SAME_CALL = 1.5
 """Deducted from each further failure of the same call."""
 PATTERN = 7.0
@@ -158,7 +158,7 @@ HELD = 5.0
 RECURRED = 1.5
 """Added to a failure for each repetition."""
 TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worked": 2.0, "open": 1.0}
-"""The worth of an approach by outcome; one that worked after another failed is worth more."""
+"""The worth of an approach by its outcome; an approach that worked after another had failed is worth more."""
 TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
 """The worth of the line of a task in which nothing failed."""
@@ -169,7 +169,7 @@ _WORDS = {
 }
 """Outcomes in words, in the list of approaches."""
 LEAST_WORTH = 3.0
-"""A plain line that is worth less is left out if the diary has any other."""
+"""A plain line worth less than this is left out if the diary has any other line."""
 _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
 """Flags with which a check only asks about the tool."""
 
@@ -196,7 +196,7 @@ def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate
 
 
 def _says_something(attempt: Attempt) -> bool:
-    """Whether an attempt is worth telling, and not only a file that was not found."""
+    """Whether an attempt is worth telling, and isn't just a file that was not found."""
     looked = attempt.step.action.kind in ("read", "search") and attempt.outcome == "abandoned"
     return not looked or attempt.step.action.shell
 
@@ -215,7 +215,7 @@ def _plain(task: Task) -> DiaryCandidate | None:
         return None
     # A change without a check says little.
     worth = (PLAIN if changed and held else 1.0) + _weight(task.cost.tokens)
-    line = _line(f"{text}.", [*telling(changed), *held] if changed else used)
+    line = _line(f"{text}.", [*shown_changes(changed), *held] if changed else used)
     return None if instruction_like(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
 
 
@@ -231,7 +231,7 @@ def _tried(task: Task) -> Iterator[DiaryCandidate]:
         if first.outcome == "worked" and troubled and (first.changed or passed):
             worth = TRIED_AFTER_ALL
         troubled = first.outcome not in ("worked", "open")
-        shown = [*telling(first.changed), first.step, attempts[-1].step]
+        shown = [*shown_changes(first.changed), first.step, attempts[-1].step]
         if passed:
             shown = list({named(attempt.step): attempt.step for attempt in attempts}.values())
             text = f"{_listed(shown[:2])}{' and others' if len(shown) > 2 else ''} — passed"
@@ -281,7 +281,10 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
             how = f"{other} worked instead" if other != named(last.step) else "in another form it worked"
             text, shown = f"{text}; {how}", [*shown, last.instead]
         elif last.over is not None:
-            text, shown = f"{text}; {_passed(last)}", [*shown, *telling(_changed(last.by)), *last.by[-1:], last.over]
+            text, shown = (
+                f"{text}; {_passed(last)}",
+                [*shown, *shown_changes(_changed(last.by)), *last.by[-1:], last.over],
+            )
         elif last.outcome == "abandoned":
             text = f"{text}; given up"
         # A sentence that fits two failures belongs to the later one.
@@ -301,7 +304,7 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
 
 
 def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
-    steps = [*telling(attempt.changed), attempt.step]
+    steps = [*shown_changes(attempt.changed), attempt.step]
     text = f"{_approach(attempt)} was taken back"
     if attempt.instead is not None and attempt.instead.action.shell:
         text = f"{text} by {named(attempt.instead)}"
@@ -313,7 +316,7 @@ def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
 
 
 def _worked(task: Task) -> Iterator[DiaryCandidate]:
-    """The checks that passed in the end; remedies are told with the failures."""
+    """The checks that passed in the end; remedies are shown with the failures."""
     held = _held(task)
     if held:
         yield DiaryCandidate(section="worked", line=_line(f"{_listed(held)} passed in the end.", held), worth=HELD)
@@ -381,11 +384,11 @@ def sources_of(shown: Iterable[Step]) -> tuple[MessageId, ...]:
 
 
 MOST_LINES = 8
-"""Lines of a section that an agent writes at once, at most."""
+"""Most lines of a section that an agent writes at once."""
 MOST_CHARACTERS = 300
-"""Characters of a line, at most."""
+"""Most characters of a line."""
 SHOWN = 3
-"""Unverified names that are listed in one line, at most."""
+"""How many unverified names are listed in one line at most."""
 _MARK = lazy_re(r"^(?:[-*•]|\d{1,3}[.)])\s+")
 
 
@@ -410,7 +413,7 @@ class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
     """Split what an agent gave for the section `name` into lines, without list markers.
 
-    A brief or a scratchpad in it is left out. Raises BadInput for too many lines.
+    Briefs and scratchpads in it are left out. Raises BadInput for too many lines.
     """
     texts = given.splitlines() if isinstance(given, str) else given
     told = (" ".join(_MARK.sub("", without_recalled(text).strip()).split()) for text in texts)
@@ -421,13 +424,13 @@ def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def claimed(written: AgentNotes) -> set[TextClaim]:
-    """The claims in the lines of `written`; its goal is a wish, and claims nothing."""
+    """The claims in the lines of `written`; its goal is a wish and claims nothing."""
     lines = (*written.tried, *written.worked, *written.failed, written.pattern)
     return {claim for line in lines for claim in claims(line)}
 
 
 def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
-    """Mark each line of `written` that has an `unknown` claim as unverified."""
+    """Mark each line of `written` that contains an `unknown` claim as unverified."""
 
     def mark(line: str) -> str:
         names = [claim.text for claim in claims(line) if claim in unknown]
@@ -497,7 +500,7 @@ def _named(name: str, lines: Iterable[str]) -> list[str]:
 
 LEAST_TOKENS = 40
 SHARE = 150
-"""Tokens of the log for each token of the diary."""
+"""How many tokens of the log allow one token of the diary."""
 _GOAL = 0.3
 """The share of a narrow diary that a goal may take."""
 LEAST_OF_A_GOAL = 40
@@ -505,25 +508,25 @@ NARROW, NARROW_ERROR = 80, 60
 """In a diary of at most `NARROW` tokens an error is cut to `NARROW_ERROR` characters."""
 CHARACTERS_PER_TOKEN = 4
 LINE_TOKENS = 2
-"""Tokens of a list marker."""
+"""The tokens of a list marker."""
 
 _Found: TypeAlias = tuple[int, int, DiaryCandidate]
-"""A line: the index of its task, its index among the lines of that task, and itself."""
+"""A line, with the index of its task and its index among the lines of that task."""
 
 
 def allowance(tokens: int) -> int:
-    """The tokens that the diary of a run of `tokens` may have."""
+    """How many tokens the diary of a run of `tokens` may have."""
     return max(LEAST_TOKENS, tokens // SHARE)
 
 
 def write_diary(
     material: RunMaterial, tasks: Sequence[Task], count: Count, written: Sequence[AgentNotes] = ()
 ) -> tuple[DiaryEntry, ...]:
-    """The diary of a run with these `tasks`: an entry for each that has something to tell, in order.
+    """The diary of a run with these `tasks`: an entry for each task with something to say, in order.
 
-    What its agent has `written` comes first, whatever it costs. Other sections are filled from the structure within the
-    allowance: dead ends and their remedies first, then what worked, then the approaches in order, then the tasks in
-    which nothing failed.
+    What its agent has `written` comes first, whatever it costs. Other sections are filled within the allowance: dead
+    ends and their remedies first, then what worked, then the approaches in order, then the tasks in which nothing
+    failed.
     """
     room = allowance(sum(message.tokens for message in material.messages))
     frames = _frames(material, tasks, room, written)
@@ -537,7 +540,7 @@ def write_diary(
             chooser.take([found])
     for place in dict.fromkeys(place for place, _, _ in ranked):
         tried = [found for found in told if found[0] == place and found[2].section == "attempted"]
-        # The whole list, or only the important steps of a long one; a single step tells nothing.
+        # The whole list, or only the important steps of a long one; a single step is not informative.
         telling = [found for found in tried if found[2].worth >= TRIED_AFTER_ALL]
         if len(tried) > 1 and not chooser.take(tried) and len(telling) > 1:
             chooser.take(telling)
@@ -559,7 +562,7 @@ class _Chooser:
         self._room = max(room, self._spent)
 
     def take(self, found: Sequence[_Found]) -> bool:
-        """Take all of these lines of one task, or none without room for them; unsupported ones are left out."""
+        """Take all of these lines of one task, or none if there is no room; unsupported ones are left out."""
         opened = {place for place, _, _ in self.chosen}
         cost = sum(self._count(each.line.text) + LINE_TOKENS for _, _, each in found)
         opening = {place for place, _, _ in found if self._frames[place].author != "agent"} - opened
