@@ -184,11 +184,19 @@ async def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
         ("Zum Siebzigsten meiner Tante backe ich.", about("Veras Tante wird 70 Jahre alt.")),
         ("She's got swim at 330 thursdays.", about("Vera's child swims at 3:30 on Thursdays.")),
         ("Seit dreißig Jahren segle ich.", about("Vera segelt seit 1996.", since="1996")),
+        ("My moped, built 98, won't start.", about("Vera has a moped of 1998.")),
+        ("It stood in the barn all winter.", about("Vera's moped stood in the barn in the winter of 2025/26.")),
     ],
 )
 async def test_times_and_figures_that_follow_from_what_is_said_stand(said: str, fact: FactSaid) -> None:
     held, why = await judged([said], fact)
     assert (why, [each.text for each in held]) == ("", [fact.text])
+
+
+async def test_a_day_may_follow_from_what_was_said_right_before() -> None:
+    told = about("Vera's nan is fine with it on Saturday, 14 March 2026.", 2)
+    held, why = await judged(["Told nan no lamb for me saturday.", "She's fine with it, false alarm."], told)
+    assert (why, [each.text for each in held]) == ("", [told.text])
 
 
 @pytest.mark.parametrize(
@@ -227,6 +235,8 @@ async def test_a_german_noun_is_no_name(said: str, text: str) -> None:
         ("I work at the bakery.", about("Vera has worked at the bakery since 1987.", since="1987"), "1987"),
         ("Three years at the bakery.", about("Vera has been at the bakery since 2014.", since="2014"), "2014"),
         ("Penicillin nearly did for me in '98.", about("It nearly killed Vera in 1989.", since="1989"), "1989"),
+        ("My moped, built 98, won't start.", about("Vera has a moped of 1989."), "1989"),
+        ("It stood in the barn all winter.", about("It stood there in the winter of 2022/23."), "2022"),
         ("Two of us sail.", about("Vera has sailed with somebody since 2024."), "2024"),
         ("No sailing til february.", about("Vera sails no more until February 2028."), "2028"),
         ("The twins turn six saturday.", about("Vera's twins turn six on 19 March 2026."), "19 March"),

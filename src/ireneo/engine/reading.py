@@ -199,7 +199,9 @@ class _Check:
         replaced = [self._known[number] for number in dict.fromkeys(numbers) if number in self._known]
         if fact.over and not replaced:
             fact, replaced = self._ended_fact(fact)
-        days, years = _possible_days(said, self._near(said))
+        *before, _ = near = self._near(said)
+        days, years = _possible_days(said, "\n".join(each.text for each in near))
+        days += [day for each in before for day in _possible_days(each, each.text)[0]]
         # A period a few years away counts only by its stated year, or any year near the message would pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
@@ -276,10 +278,10 @@ class _Check:
         same = [each for each in known if _bare(each.value or "") == _bare(fact.value)]
         return fact, same or known[:1]
 
-    def _near(self, said: Utterance) -> str:
-        """A message with the two before it."""
+    def _near(self, said: Utterance) -> Sequence[Utterance]:
+        """A message behind the two before it."""
         at = self._all.index(said)
-        return "\n".join(each.text for each in self._all[max(0, at - 2) : at + 1])
+        return self._all[max(0, at - 2) : at + 1]
 
     def _check_quote(self, fact: FactSaid, said: Utterance) -> None:
         quote = _bare(fact.quote)
@@ -307,8 +309,13 @@ class _Check:
             raise BadInput("It is no statement.")
         when = [worded(each.date()) for each in (*(each.since for each in windows if each.since), *days)]
         words = _words(" ".join([*self._given, *when]))
-        near = self._near(said)
+        near = "\n".join(each.text for each in self._near(said))
         figures = said_figures(near) | {each for each in units(near) if each.isdecimal()}
+        if said.at is not None:
+            # What was built in 98 was built in 1998, and a winter is that of 2025/26.
+            years = range(said.at.year - _LONGEST_LIFE, said.at.year + 2)
+            figures |= {str(year) for year in years if f"{year % 100:02}" in figures}
+            figures |= {f"{year % 100:02}" for year in years[-3:] if f"{year - 1}/{year % 100:02}" in text}
         both = f"{text} {said.text}"
         is_german = writes_nouns_large(both) or language_of_sentence(both) == "de"
 
