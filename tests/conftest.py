@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import os
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import certifi
@@ -58,14 +59,47 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(200_000, 20, 20)
 
 
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    """The loop of a test that waits for something, and of its fixtures."""
+    with asyncio.Runner() as loop:
+        yield loop
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that waits for something on a loop of its own."""
+    """Run a test that waits for something."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = inspect.signature(pyfuncitem.obj).parameters
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in given}))
+    loop = pyfuncitem._request.getfixturevalue("runner")
+    loop.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in given}))
     return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Let a fixture be a coroutine or an asynchronous generator, which runs in the loop of the test."""
+    make = fixturedef.func
+
+    def made(**given: object) -> Iterator[object]:
+        loop, steps = request.getfixturevalue("runner"), make(**given)
+
+        async def step() -> object:
+            return await (anext(steps, None) if inspect.isasyncgen(steps) else steps)
+
+        yield loop.run(step())
+        if inspect.isasyncgen(steps):
+            loop.run(step())
+
+    if inspect.isasyncgenfunction(make) or inspect.iscoroutinefunction(make):
+        fixturedef.func = made
+    try:
+        return (yield)
+    finally:
+        fixturedef.func = make
 
 
 @pytest.hookimpl(trylast=True)

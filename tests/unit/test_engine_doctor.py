@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -37,20 +37,16 @@ def memory_over(store: Store) -> Memory:
 
 
 @pytest.fixture(params=["in_memory", "sqlite"])
-def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work], None]:
-    """Does work on a store of each kind, and on the memory over it."""
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """A store of each kind, one after the other."""
+    opened: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
+    yield opened
+    await opened.close()
 
-    def do(work: Work) -> None:
-        async def main() -> None:
-            store: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
-            try:
-                await work(store, memory_over(store))
-            finally:
-                await store.close()
 
-        asyncio.run(main())
-
-    return do
+@pytest.fixture
+def memory(store: Store) -> Memory:
+    return memory_over(store)
 
 
 def said(found: Sequence[Finding], kind: str = "fault") -> list[str]:
@@ -66,64 +62,53 @@ async def repaired(memory: Memory) -> Sequence[Finding]:
     return found
 
 
-def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        await told_story(store)
-        session = await memory.session("run")
-        for preset in ("coding", "forge"):
-            await session.append(material(3))
-            for budget in (300, 900, 2000):
-                await session.context(budget, preset=preset)
-            await session.fork(f"at-{preset}", at=(await session.messages(20, 20))[0].id)
-            other = await memory.session("run", branch=f"at-{preset}")
-            await other.append(material(1))
-            await other.context(600, preset=preset)
-            await other.rewind((await other.messages(12, 12))[0].id)
-            await other.append(material(1)[3:])
-            await other.context(600, preset=preset)
-        looked: list[Examined] = []
-        found = await memory.doctor(on_progress=looked.append)
-        assert said(found) == []
-        assert looked[-1].messages == sum(info.messages for info in await memory.sessions())
-        assert [each.session for each in found] == ["run"], "what the rewinds left behind is worth a note"
-        assert "abandoned" in found[0].text
-        looked.clear()
-        assert await memory.doctor(quick=True, on_progress=looked.append) == found
-        assert looked == []
-
-    on_store(work)
+async def test_a_sound_store_has_no_faults(store: Store, memory: Memory) -> None:
+    await told_story(store)
+    session = await memory.session("run")
+    for preset in ("coding", "forge"):
+        await session.append(material(3))
+        for budget in (300, 900, 2000):
+            await session.context(budget, preset=preset)
+        await session.fork(f"at-{preset}", at=(await session.messages(20, 20))[0].id)
+        other = await memory.session("run", branch=f"at-{preset}")
+        await other.append(material(1))
+        await other.context(600, preset=preset)
+        await other.rewind((await other.messages(12, 12))[0].id)
+        await other.append(material(1)[3:])
+        await other.context(600, preset=preset)
+    looked: list[Examined] = []
+    found = await memory.doctor(on_progress=looked.append)
+    assert said(found) == []
+    assert looked[-1].messages == sum(info.messages for info in await memory.sessions())
+    assert [each.session for each in found] == ["run"], "what the rewinds left behind is worth a note"
+    assert "abandoned" in found[0].text
+    looked.clear()
+    assert await memory.doctor(quick=True, on_progress=looked.append) == found
+    assert looked == []
 
 
-def test_progress_is_told_on_the_loop_that_asked_and_a_listener_may_end_the_work(
-    on_store: Callable[[Work], None],
-) -> None:
+async def test_progress_is_told_on_the_loop_that_asked_and_a_listener_may_end_the_work(memory: Memory) -> None:
     class EnoughError(Exception):
         pass
 
-    async def work(store: Store, memory: Memory) -> None:
-        await (await memory.session("run")).append(material(1))
-        told: list[asyncio.AbstractEventLoop] = []
-        await memory.doctor(on_progress=lambda _: told.append(asyncio.get_running_loop()))
-        await memory.secrets(on_progress=lambda _: told.append(asyncio.get_running_loop()))
-        assert set(told) == {asyncio.get_running_loop()}
+    await (await memory.session("run")).append(material(1))
+    told: list[asyncio.AbstractEventLoop] = []
+    await memory.doctor(on_progress=lambda _: told.append(asyncio.get_running_loop()))
+    await memory.secrets(on_progress=lambda _: told.append(asyncio.get_running_loop()))
+    assert set(told) == {asyncio.get_running_loop()}
 
-        def stop(examined: Examined) -> None:
-            raise EnoughError
+    def stop(examined: Examined) -> None:
+        raise EnoughError
 
-        with pytest.raises(EnoughError):
-            await memory.doctor(on_progress=stop)
-        assert await memory.sessions()
-
-    on_store(work)
+    with pytest.raises(EnoughError):
+        await memory.doctor(on_progress=stop)
+    assert await memory.sessions()
 
 
-def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        assert await memory.doctor() == []
-        await store.write(lambda tx: tx.sessions.create(KEY, None))
-        assert said(await memory.doctor(), "note") == ["It has neither a message nor a branch."]
-
-    on_store(work)
+async def test_an_empty_store_is_sound(store: Store, memory: Memory) -> None:
+    assert await memory.doctor() == []
+    await store.write(lambda tx: tx.sessions.create(KEY, None))
+    assert said(await memory.doctor(), "note") == ["It has neither a message nor a branch."]
 
 
 @pytest.mark.parametrize(
@@ -139,191 +124,173 @@ def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
         ("double", "both cover messages 43–44"),
     ],
 )
-def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], None], fault: str, words: str) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        m = await told_story(store)
-        before = set(await store.read(lambda tx: tx.upkeep.summaries(KEY)))
+async def test_broken_summaries_are_named_and_taken_out(store: Store, memory: Memory, fault: str, words: str) -> None:
+    m = await told_story(store)
+    before = set(await store.read(lambda tx: tx.upkeep.summaries(KEY)))
 
-        def change(tx: Transaction) -> list[Summary]:
-            fork = tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
-            first, second = leaf(m[45:50]), leaf(m[50:55])
-            whole = deeper([first, second])
-            broken = {
-                "misnamed": [replace(first, id=SummaryId("s_" + "a" * 26))],
-                "misplaced": [leaf([m[51], fork[0]])],
-                "costs": [replace(first, source_tokens=7)],
-                "dangling": [replace(whole, leaves=0)],
-                "outside": [first, second, replace(whole, sources=(second.id, first.id))],
-                "leaves": [first, second, leaf(m[55:57]), leaf(m[57:60])],
-                "gap": [first, leaf(m[51:55]), replace(whole, sources=(first.id, leaf(m[51:55]).id))],
-                "double": [leaf(m[42:47])],
-            }[fault]
-            if fault == "leaves":
-                broken.append(replace(deeper(broken), leaves=7))
-            tx.summaries.put(KEY, broken)
-            return broken
+    def change(tx: Transaction) -> list[Summary]:
+        fork = tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
+        first, second = leaf(m[45:50]), leaf(m[50:55])
+        whole = deeper([first, second])
+        broken = {
+            "misnamed": [replace(first, id=SummaryId("s_" + "a" * 26))],
+            "misplaced": [leaf([m[51], fork[0]])],
+            "costs": [replace(first, source_tokens=7)],
+            "dangling": [replace(whole, leaves=0)],
+            "outside": [first, second, replace(whole, sources=(second.id, first.id))],
+            "leaves": [first, second, leaf(m[55:57]), leaf(m[57:60])],
+            "gap": [first, leaf(m[51:55]), replace(whole, sources=(first.id, leaf(m[51:55]).id))],
+            "double": [leaf(m[42:47])],
+        }[fault]
+        if fault == "leaves":
+            broken.append(replace(deeper(broken), leaves=7))
+        tx.summaries.put(KEY, broken)
+        return broken
 
-        broken = await store.write(change)
-        found = await memory.doctor()
-        (sentence,) = said(found)
-        assert words in sentence
-        assert all(each.session == KEY.session for each in found)
-        await repaired(memory)
+    broken = await store.write(change)
+    found = await memory.doctor()
+    (sentence,) = said(found)
+    assert words in sentence
+    assert all(each.session == KEY.session for each in found)
+    await repaired(memory)
 
-        def look(tx: Transaction) -> set[str]:
-            assert len(tx.log.path(KEY, m[-1].id, 0, 99)) == 60
-            return set(tx.upkeep.summaries(KEY))
+    def look(tx: Transaction) -> set[str]:
+        assert len(tx.log.path(KEY, m[-1].id, 0, 99)) == 60
+        return set(tx.upkeep.summaries(KEY))
 
-        left = await store.read(look)
-        if fault != "double":
-            assert left >= before
-            assert broken[-1].id not in left
-
-    on_store(work)
+    left = await store.read(look)
+    if fault != "double":
+        assert left >= before
+        assert broken[-1].id not in left
 
 
-def test_what_was_made_from_a_broken_summary_goes_with_it(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        m = await told_story(store)
-        parts = [leaf(m[45:50]), replace(leaf(m[50:55]), source_tokens=1)]
-        made = [*parts, deeper([parts[0], leaf(m[50:55])])]
-        await store.write(lambda tx: tx.summaries.put(KEY, made))
-        assert len(said(await memory.doctor())) == 1
-        await repaired(memory)
-        left = await store.read(lambda tx: tx.summaries.get(KEY, [each.id for each in made]))
-        assert [each.id for each in left] == [parts[0].id]
-
-    on_store(work)
+async def test_what_was_made_from_a_broken_summary_goes_with_it(store: Store, memory: Memory) -> None:
+    m = await told_story(store)
+    parts = [leaf(m[45:50]), replace(leaf(m[50:55]), source_tokens=1)]
+    made = [*parts, deeper([parts[0], leaf(m[50:55])])]
+    await store.write(lambda tx: tx.summaries.put(KEY, made))
+    assert len(said(await memory.doctor())) == 1
+    await repaired(memory)
+    left = await store.read(lambda tx: tx.summaries.get(KEY, [each.id for each in made]))
+    assert [each.id for each in left] == [parts[0].id]
 
 
-def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        m = await told_story(store)
+async def test_what_may_overlap_is_no_fault(store: Store, memory: Memory) -> None:
+    m = await told_story(store)
 
-        def change(tx: Transaction) -> None:
-            # A block that another branch ended early, and a running summary, which covers all that came before.
-            tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
-            one, two = leaf(m[:5], summarizer=RUNNING.summarizer), leaf(m[5:10], summarizer=RUNNING.summarizer)
-            folded = replace(deeper([one, two]), depth=1)
-            tx.summaries.put(KEY, [one, folded])
-            # A text by a model is paid for, and its parts are made again under the same names.
-            writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
-            summarizer = f"story-1/third/{SUMMARIZER}"
-            text = replace(
-                leaf(m[50:55]),
-                id=anchor("story", m[50].id, m[54].id, summarizer),
-                summarizer=summarizer,
-                writing=writing,
-                sources=(SummaryId("s_" + "b" * 26),),
-            )
-            tx.summaries.put(KEY, [text])
-
-        await store.write(change)
-        assert said(await memory.doctor()) == []
-
-    on_store(work)
-
-
-def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        m = await told_story(store)
-
-        def change(tx: Transaction) -> None:
-            tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
-            tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
-            tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
-            tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
-            for name, times, retry in (("twice", 2, HOUR), (leaf(m[0:4]).id, 3, HOUR), ("often", 4, -HOUR)):
-                for left in range(times, 0, -1):
-                    then = NOW - left * 2 * HOUR
-                    lease = tx.leases.take(KEY, name, "one", then, then + HOUR)
-                    assert lease is not None
-                    tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
-
-        await store.write(change)
-        sentences = said(await memory.doctor())
-        assert any("two; the lease expired at 2031-05-09 10:00 UTC" in each for each in sentences)
-        assert any("three; the lease lasts until 2031-05-12 12:00 UTC" in each for each in sentences)
-        assert any("Work often failed 4 times in a row; it is tried again when work goes on" in e for e in sentences)
-        assert any("(story 1, messages 1–4) failed" in e and "at 2031-05-09 13:00 UTC" in e for e in sentences)
-        assert not any("fresh" in each or "late" in each for each in sentences)
-        await repaired(memory)
-
-        def look(tx: Transaction) -> None:
-            assert {each.work for each in tx.leases.of_session(KEY)} >= {"fresh", "late"}
-            assert not {"stale", "far", "often"} & {each.work for each in tx.leases.of_session(KEY)}
-
-        await store.read(look)
-
-    on_store(work)
-
-
-def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        m = await told_story(store)
-        there, gone = leaf(m[0:4]).id, "s_" + "c" * 26
-        mark = Rebuild(
-            summarizer=SUMMARIZER,
-            budget_tokens=4000,
-            at=m[50].id,
-            at_position=50,
-            target_tokens=3000,
-            taken_up=(gone, there, "d_" + "c" * 26),
+    def change(tx: Transaction) -> None:
+        # A block that another branch ended early, and a running summary, which covers all that came before.
+        tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
+        one, two = leaf(m[:5], summarizer=RUNNING.summarizer), leaf(m[5:10], summarizer=RUNNING.summarizer)
+        folded = replace(deeper([one, two]), depth=1)
+        tx.summaries.put(KEY, [one, folded])
+        # A text by a model is paid for, and its parts are made again under the same names.
+        writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
+        summarizer = f"story-1/third/{SUMMARIZER}"
+        text = replace(
+            leaf(m[50:55]),
+            id=anchor("story", m[50].id, m[54].id, summarizer),
+            summarizer=summarizer,
+            writing=writing,
+            sources=(SummaryId("s_" + "b" * 26),),
         )
-        about = f"story {m[45].id} {m[49].id}"
-        dispute = Annotation(
-            id=annotation_id("dispute", m[49].id, "no", about),
-            kind="dispute",
-            at=m[49].id,
-            at_position=49,
-            text="no",
-            about=about,
-        )
+        tx.summaries.put(KEY, [text])
 
-        def change(tx: Transaction) -> None:
-            tx.rebuilds.put(KEY, mark)
-            tx.annotations.put(KEY, [dispute])
-
-        await store.write(change)
-        found = await memory.doctor()
-        assert said(found) == [
-            f"The rebuild at message 51 to 4,000 tokens ({SUMMARIZER}) shows s_ccccccc, and no such text is there."
-        ]
-        assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
-        await repaired(memory)
-        assert await store.read(lambda tx: tx.rebuilds.of_session(KEY)) == [replace(mark, taken_up=mark.taken_up[1:])]
-
-    on_store(work)
+    await store.write(change)
+    assert said(await memory.doctor()) == []
 
 
-def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        await told_story(store)
+async def test_leases_and_failures(store: Store, memory: Memory) -> None:
+    m = await told_story(store)
 
-        def change(tx: Transaction) -> None:
-            tx.upkeep.drop_branch(KEY, "third")
-            tx.upkeep.drop_branch(KEY, "another-night")
+    def change(tx: Transaction) -> None:
+        tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
+        tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
+        tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
+        tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
+        for name, times, retry in (("twice", 2, HOUR), (leaf(m[0:4]).id, 3, HOUR), ("often", 4, -HOUR)):
+            for left in range(times, 0, -1):
+                then = NOW - left * 2 * HOUR
+                lease = tx.leases.take(KEY, name, "one", then, then + HOUR)
+                assert lease is not None
+                tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
 
-        await store.write(change)
-        (note,) = await memory.doctor()
-        assert note.text.startswith("8 messages (")
-        assert "stand on 2 paths that were abandoned" in note.text
-        assert "ireneo prune night-ferry" in note.advice
+    await store.write(change)
+    sentences = said(await memory.doctor())
+    assert any("two; the lease expired at 2031-05-09 10:00 UTC" in each for each in sentences)
+    assert any("three; the lease lasts until 2031-05-12 12:00 UTC" in each for each in sentences)
+    assert any("Work often failed 4 times in a row; it is tried again when work goes on" in e for e in sentences)
+    assert any("(story 1, messages 1–4) failed" in e and "at 2031-05-09 13:00 UTC" in e for e in sentences)
+    assert not any("fresh" in each or "late" in each for each in sentences)
+    await repaired(memory)
 
-        def change_more(tx: Transaction) -> None:
-            for name in ("main", "mark"):
-                tx.upkeep.drop_branch(KEY, name)
+    def look(tx: Transaction) -> None:
+        assert {each.work for each in tx.leases.of_session(KEY)} >= {"fresh", "late"}
+        assert not {"stale", "far", "often"} & {each.work for each in tx.leases.of_session(KEY)}
 
-        await store.write(change_more)
-        (fault,) = await memory.doctor()
-        assert fault.kind == "fault"
-        assert fault.text.startswith("No branch leads to any of its 68 messages")
-        session = await memory.session(KEY.session)
-        name = fault.advice.split("`")[1].split()[-1]
-        await session.rewind(name)
-        assert [each.kind for each in await memory.doctor()] == ["note"]
+    await store.read(look)
 
-    on_store(work)
+
+async def test_marks_and_disputes_about_what_is_gone(store: Store, memory: Memory) -> None:
+    m = await told_story(store)
+    there, gone = leaf(m[0:4]).id, "s_" + "c" * 26
+    mark = Rebuild(
+        summarizer=SUMMARIZER,
+        budget_tokens=4000,
+        at=m[50].id,
+        at_position=50,
+        target_tokens=3000,
+        taken_up=(gone, there, "d_" + "c" * 26),
+    )
+    about = f"story {m[45].id} {m[49].id}"
+    dispute = Annotation(
+        id=annotation_id("dispute", m[49].id, "no", about),
+        kind="dispute",
+        at=m[49].id,
+        at_position=49,
+        text="no",
+        about=about,
+    )
+
+    def change(tx: Transaction) -> None:
+        tx.rebuilds.put(KEY, mark)
+        tx.annotations.put(KEY, [dispute])
+
+    await store.write(change)
+    found = await memory.doctor()
+    assert said(found) == [
+        f"The rebuild at message 51 to 4,000 tokens ({SUMMARIZER}) shows s_ccccccc, and no such text is there."
+    ]
+    assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
+    await repaired(memory)
+    assert await store.read(lambda tx: tx.rebuilds.of_session(KEY)) == [replace(mark, taken_up=mark.taken_up[1:])]
+
+
+async def test_abandoned_messages_and_sessions_without_a_branch(store: Store, memory: Memory) -> None:
+    await told_story(store)
+
+    def change(tx: Transaction) -> None:
+        tx.upkeep.drop_branch(KEY, "third")
+        tx.upkeep.drop_branch(KEY, "another-night")
+
+    await store.write(change)
+    (note,) = await memory.doctor()
+    assert note.text.startswith("8 messages (")
+    assert "stand on 2 paths that were abandoned" in note.text
+    assert "ireneo prune night-ferry" in note.advice
+
+    def change_more(tx: Transaction) -> None:
+        for name in ("main", "mark"):
+            tx.upkeep.drop_branch(KEY, name)
+
+    await store.write(change_more)
+    (fault,) = await memory.doctor()
+    assert fault.kind == "fault"
+    assert fault.text.startswith("No branch leads to any of its 68 messages")
+    session = await memory.session(KEY.session)
+    name = fault.advice.split("`")[1].split()[-1]
+    await session.rewind(name)
+    assert [each.kind for each in await memory.doctor()] == ["note"]
 
 
 # -- what only a hand can break ----------------------------------------------------------------------------------------
@@ -437,36 +404,33 @@ def test_a_damaged_file_says_so(path: Path) -> None:
     assert all(".recover" in each.advice for each in found if not each.repaired)
 
 
-def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None]) -> None:
-    async def work(store: Store, memory: Memory) -> None:
-        await told_story(store)
+async def test_runs_that_hang_on_nothing_are_taken_out(store: Store, memory: Memory) -> None:
+    await told_story(store)
 
-        def change(tx: Transaction) -> None:
-            head = tx.log.head(KEY)
-            assert head is not None
-            tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [observed("x", KEY.session)])
-            tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
+    def change(tx: Transaction) -> None:
+        head = tx.log.head(KEY)
+        assert head is not None
+        tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [observed("x", KEY.session)])
+        tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
 
-        await store.write(change)
-        assert said(await memory.doctor()) == []
+    await store.write(change)
+    assert said(await memory.doctor()) == []
 
-        def change_more(tx: Transaction) -> None:
-            tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")])
-            tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
+    def change_more(tx: Transaction) -> None:
+        tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")])
+        tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
 
-        await store.write(change_more)
-        faults = [each for each in await memory.doctor() if each.kind == "fault"]
-        assert [(each.session, "hangs on nothing" in each.text) for each in faults] == [("gone", True)]
-        await repaired(memory)
+    await store.write(change_more)
+    faults = [each for each in await memory.doctor() if each.kind == "fault"]
+    assert [(each.session, "hangs on nothing" in each.text) for each in faults] == [("gone", True)]
+    await repaired(memory)
 
-        def look(tx: Transaction) -> None:
-            assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
-            assert [each.session for each in tx.runs.observations(KEY.space, ["x"])] == [KEY.session]
-            assert [file.digest for file in tx.ledger.list(KEY.space)] == ["a"]
+    def look(tx: Transaction) -> None:
+        assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
+        assert [each.session for each in tx.runs.observations(KEY.space, ["x"])] == [KEY.session]
+        assert [file.digest for file in tx.ledger.list(KEY.space)] == ["a"]
 
-        await store.read(look)
-
-    on_store(work)
+    await store.read(look)
 
 
 async def test_observations_without_a_run_are_taken_out(path: Path) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-
 import msgspec
 import pytest
 from tests.golden.material import session as material
@@ -13,22 +9,7 @@ from tests.golden.material import session as material
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 
-Work = Callable[[ireneo.Memory], Awaitable[None]]
 BUDGETS = (300, 2000)
-
-
-@pytest.fixture(params=["in_memory", "sqlite"])
-def on_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work], None]:
-    """Does work on a memory of each kind."""
-
-    def do(work: Work) -> None:
-        async def main() -> None:
-            async with ireneo.open(":memory:" if request.param == "in_memory" else tmp_path / "s.db") as memory:
-                await work(memory)
-
-        asyncio.run(main())
-
-    return do
 
 
 async def contexts(session: ireneo.Session) -> list[bytes]:
@@ -40,87 +21,75 @@ async def contexts(session: ireneo.Session) -> list[bytes]:
 
 
 @pytest.mark.parametrize("at", [0, 20, 41, 90, 96])
-def test_forks_before_inside_and_after_what_is_summarised(on_memory: Callable[[Work], None], at: int) -> None:
-    async def work(memory: ireneo.Memory) -> None:
-        main = await memory.session("run")
-        await main.append(material(2))
-        await contexts(main)
-        messages = await main.messages()
-        at_most = min(at, len(messages) - 1)
-        gone = await main.fork("gone", at=messages[at_most].id)
-        await gone.append(["Try it another way.", *material(1)])
-        kept = await main.fork("kept", at=messages[at_most].id)
-        await kept.append(material(1)[2:])
-        await main.append(material(1))
-        for session in (gone, kept, main):
-            await contexts(session)
-        before = [await contexts(session) for session in (main, kept)]
-        own = (await gone.messages())[at_most + 1 :]
-        would = await main.prune("gone", dry_run=True)
-        assert (would.messages, would.tokens) == (len(own), sum(message.tokens for message in own))
-        assert (await main.prune(dry_run=True)).messages == 0
-        await main.drop("gone")
-        assert await main.prune(dry_run=True) == would
-        pruned = await main.prune()
-        assert (pruned.messages, pruned.tokens) == (would.messages, would.tokens)
-        # Sessions that were open before, and those that are opened anew.
-        anew = [await memory.session("run", branch=name) for name in ("main", "kept")]
-        assert [await contexts(session) for session in anew] == before
-        assert [await contexts(session) for session in (main, kept)] == before
-        assert [each for each in await memory.doctor() if each.kind == "fault"] == []
-        assert (await main.prune()).messages == 0
-
-    on_memory(work)
-
-
-def test_what_a_rewind_left_behind(on_memory: Callable[[Work], None]) -> None:
-    async def work(memory: ireneo.Memory) -> None:
-        session = await memory.session("run")
-        await session.append(material(2))
+async def test_forks_before_inside_and_after_what_is_summarised(memory: ireneo.Memory, at: int) -> None:
+    main = await memory.session("run")
+    await main.append(material(2))
+    await contexts(main)
+    messages = await main.messages()
+    at_most = min(at, len(messages) - 1)
+    gone = await main.fork("gone", at=messages[at_most].id)
+    await gone.append(["Try it another way.", *material(1)])
+    kept = await main.fork("kept", at=messages[at_most].id)
+    await kept.append(material(1)[2:])
+    await main.append(material(1))
+    for session in (gone, kept, main):
         await contexts(session)
-        messages = await session.messages()
-        await session.rewind(messages[9].id)
-        await session.append("Now something else.")
-        before = await contexts(session)
-        assert (await session.prune(dry_run=True)).messages == len(messages) - 10
-        pruned = await session.prune()
-        assert pruned.messages == len(messages) - 10
-        assert pruned.summaries > 0
-        assert await contexts(session) == before
-        assert await memory.doctor() == []
-
-    on_memory(work)
-
-
-def test_a_branch_that_shares_all_its_messages_takes_nothing_with_it(on_memory: Callable[[Work], None]) -> None:
-    async def work(memory: ireneo.Memory) -> None:
-        session = await memory.session("run")
-        await session.append(material(1))
-        await session.fork("mark")
-        assert (await session.prune("mark", dry_run=True)).messages == 0
-        await session.drop("mark")
-        assert (await session.prune()).messages == 0
-        assert list(await session.branches()) == ["main"]
-
-    on_memory(work)
+    before = [await contexts(session) for session in (main, kept)]
+    own = (await gone.messages())[at_most + 1 :]
+    would = await main.prune("gone", dry_run=True)
+    assert (would.messages, would.tokens) == (len(own), sum(message.tokens for message in own))
+    assert (await main.prune(dry_run=True)).messages == 0
+    await main.drop("gone")
+    assert await main.prune(dry_run=True) == would
+    pruned = await main.prune()
+    assert (pruned.messages, pruned.tokens) == (would.messages, would.tokens)
+    # Sessions that were open before, and those that are opened anew.
+    anew = [await memory.session("run", branch=name) for name in ("main", "kept")]
+    assert [await contexts(session) for session in anew] == before
+    assert [await contexts(session) for session in (main, kept)] == before
+    assert [each for each in await memory.doctor() if each.kind == "fault"] == []
+    assert (await main.prune()).messages == 0
 
 
-def test_the_only_branch_is_not_dropped(on_memory: Callable[[Work], None]) -> None:
-    async def work(memory: ireneo.Memory) -> None:
-        session = await memory.session("run")
-        with pytest.raises(SessionNotFound):
-            await session.prune()
-        await session.append(material(1))
-        for refused in (session.drop, lambda name: session.prune(name, dry_run=True)):
-            with pytest.raises(BadInput, match="'main' is the only branch of session run, and nothing would lead"):
-                await refused("main")
-            with pytest.raises(BadInput, match="no branch 'side'; it has: main"):
-                await refused("side")
-        side = await session.fork("side")
-        await side.rewind("root")
-        with pytest.raises(BadInput, match="the only branch of session run that leads to a message"):
-            await session.drop("main")
-        await session.drop("side")
-        assert list(await session.branches()) == ["main"]
+async def test_what_a_rewind_left_behind(memory: ireneo.Memory) -> None:
+    session = await memory.session("run")
+    await session.append(material(2))
+    await contexts(session)
+    messages = await session.messages()
+    await session.rewind(messages[9].id)
+    await session.append("Now something else.")
+    before = await contexts(session)
+    assert (await session.prune(dry_run=True)).messages == len(messages) - 10
+    pruned = await session.prune()
+    assert pruned.messages == len(messages) - 10
+    assert pruned.summaries > 0
+    assert await contexts(session) == before
+    assert await memory.doctor() == []
 
-    on_memory(work)
+
+async def test_a_branch_that_shares_all_its_messages_takes_nothing_with_it(memory: ireneo.Memory) -> None:
+    session = await memory.session("run")
+    await session.append(material(1))
+    await session.fork("mark")
+    assert (await session.prune("mark", dry_run=True)).messages == 0
+    await session.drop("mark")
+    assert (await session.prune()).messages == 0
+    assert list(await session.branches()) == ["main"]
+
+
+async def test_the_only_branch_is_not_dropped(memory: ireneo.Memory) -> None:
+    session = await memory.session("run")
+    with pytest.raises(SessionNotFound):
+        await session.prune()
+    await session.append(material(1))
+    for refused in (session.drop, lambda name: session.prune(name, dry_run=True)):
+        with pytest.raises(BadInput, match="'main' is the only branch of session run, and nothing would lead"):
+            await refused("main")
+        with pytest.raises(BadInput, match="no branch 'side'; it has: main"):
+            await refused("side")
+    side = await session.fork("side")
+    await side.rewind("root")
+    with pytest.raises(BadInput, match="the only branch of session run that leads to a message"):
+        await session.drop("main")
+    await session.drop("side")
+    assert list(await session.branches()) == ["main"]

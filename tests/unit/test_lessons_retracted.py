@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 from tests.golden.material import read
 from tests.progress import progress_of
 from tests.unit.lesson_runs import a_run, no_pytest, unread
 
-import ireneo
 from ireneo import Draft, Memory
 from ireneo.engine import learn
 from ireneo.engine import learn as due
@@ -22,17 +19,7 @@ from ireneo.log.message import Head
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 
-every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
 NO_PYTEST = "pytest ⇒ <any> → use:bin/test"
-
-
-def live(store: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
-    async def within() -> None:
-        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
-        async with ireneo.open(place, durability="normal") as memory:
-            await work(memory)
-
-    asyncio.run(within())
 
 
 def drafts(run: RunMaterial) -> list[Draft]:
@@ -63,81 +50,59 @@ async def rewound(memory: Memory, session: str) -> None:
     assert await learned(memory) == [session]
 
 
-@every_store
-def test_a_path_that_was_left_is_no_evidence(store: str, tmp_path: Path) -> None:
-    async def work(memory: Memory) -> None:
-        await stored(memory, 3)
-        before = {each.cue: each.seen for each in await memory.lessons()}
-        assert before[NO_PYTEST] == 3
-        await rewound(memory, "run 0")
-        found = await memory.lessons()
-        assert {each.cue: each.seen for each in found} == dict.fromkeys(before, 2)
-        assert not [cited for each in found for cited in each.sources if cited.session == "run 0"]
-
-    live(store, tmp_path, work)
+async def test_a_path_that_was_left_is_no_evidence(memory: Memory) -> None:
+    await stored(memory, 3)
+    before = {each.cue: each.seen for each in await memory.lessons()}
+    assert before[NO_PYTEST] == 3
+    await rewound(memory, "run 0")
+    found = await memory.lessons()
+    assert {each.cue: each.seen for each in found} == dict.fromkeys(before, 2)
+    assert not [cited for each in found for cited in each.sources if cited.session == "run 0"]
 
 
-@every_store
-def test_a_lesson_whose_only_run_left_its_path_goes(store: str, tmp_path: Path) -> None:
-    async def work(memory: Memory) -> None:
-        await stored(memory, 1)
-        assert await memory.lessons()
-        await rewound(memory, "run 0")
-        assert await memory.lessons() == []
-        assert await memory.recall("pytest command not found", kind="failure") == ()
-
-    live(store, tmp_path, work)
+async def test_a_lesson_whose_only_run_left_its_path_goes(memory: Memory) -> None:
+    await stored(memory, 1)
+    assert await memory.lessons()
+    await rewound(memory, "run 0")
+    assert await memory.lessons() == []
+    assert await memory.recall("pytest command not found", kind="failure") == ()
 
 
-@every_store
-def test_newer_rules_take_back_what_they_no_longer_see(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_newer_rules_take_back_what_they_no_longer_see(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stored(memory, 2)
+    before = await memory.lessons()
+    monkeypatch.setattr(due, "LEARNER", "newer")
+    monkeypatch.setattr(learn, "LEARNER", "newer")
+    assert len(await learned(memory)) == 2
+    assert await memory.lessons() == before
+    monkeypatch.setattr("ireneo.lessons.study.READERS", ())
+    monkeypatch.setattr(due, "LEARNER", "newest")
+    monkeypatch.setattr(learn, "LEARNER", "newest")
+    assert len(await learned(memory)) == 2
+    assert await memory.lessons() == []
+
+
+async def test_a_session_that_has_grown_is_one_piece_of_evidence(memory: Memory) -> None:
+    await stored(memory, 2)
+    before = {each.cue: each.seen for each in await memory.lessons()}
+    there = await memory.session("run 1")
+    await there.append(drafts(a_run(unread("src/more.py"), no_pytest(), days=9)))
+    assert await learned(memory) == ["run 1"]
+    after = {each.cue: each.seen for each in await memory.lessons()}
+    assert {cue: after[cue] for cue in before} == before
+
+
+async def test_a_session_that_is_forgotten_while_it_is_read_is_passed_over(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(memory: Memory) -> None:
-        await stored(memory, 2)
-        before = await memory.lessons()
-        monkeypatch.setattr(due, "LEARNER", "newer")
-        monkeypatch.setattr(learn, "LEARNER", "newer")
-        assert len(await learned(memory)) == 2
-        assert await memory.lessons() == before
-        monkeypatch.setattr("ireneo.lessons.study.READERS", ())
-        monkeypatch.setattr(due, "LEARNER", "newest")
-        monkeypatch.setattr(learn, "LEARNER", "newest")
-        assert len(await learned(memory)) == 2
-        assert await memory.lessons() == []
+    async def late(kept: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
+        if key.session == "run 0":
+            await memory.forget(session="run 0")
+        async for window in windows(kept, key, head, cleaning):
+            yield window
 
-    live(store, tmp_path, work)
-
-
-@every_store
-def test_a_session_that_has_grown_is_one_piece_of_evidence(store: str, tmp_path: Path) -> None:
-    async def work(memory: Memory) -> None:
-        await stored(memory, 2)
-        before = {each.cue: each.seen for each in await memory.lessons()}
-        there = await memory.session("run 1")
-        await there.append(drafts(a_run(unread("src/more.py"), no_pytest(), days=9)))
-        assert await learned(memory) == ["run 1"]
-        after = {each.cue: each.seen for each in await memory.lessons()}
-        assert {cue: after[cue] for cue in before} == before
-
-    live(store, tmp_path, work)
-
-
-@every_store
-def test_a_session_that_is_forgotten_while_it_is_read_is_passed_over(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def work(memory: Memory) -> None:
-        async def late(kept: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
-            if key.session == "run 0":
-                await memory.forget(session="run 0")
-            async for window in windows(kept, key, head, cleaning):
-                yield window
-
-        monkeypatch.setattr(learn, "windows", late)
-        for number in range(3):
-            await (await memory.session(f"run {number}")).append(failing(number))
-        assert await learned(memory) == ["run 1", "run 2"]
-        assert not [cited for each in await memory.lessons() for cited in each.sources if cited.session == "run 0"]
-
-    live(store, tmp_path, work)
+    monkeypatch.setattr(learn, "windows", late)
+    for number in range(3):
+        await (await memory.session(f"run {number}")).append(failing(number))
+    assert await learned(memory) == ["run 1", "run 2"]
+    assert not [cited for each in await memory.lessons() for cited in each.sources if cited.session == "run 0"]

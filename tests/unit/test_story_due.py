@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+import pytest
 from msgspec.structs import replace
 from tests.progress import progress_of
 from tests.property.stories.checks import caught_up
@@ -51,144 +51,120 @@ class Desk:
         return await self.store.read(look)
 
 
-def at_a_desk(work: Callable[[Desk], Awaitable[None]]) -> None:
-    async def within() -> None:
-        async with asyncio.timeout(20):
-            await work(Desk())
-
-    asyncio.run(within())
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
 
 
-def test_leaves_come_in_order_and_a_deeper_one_after_all_under_it() -> None:
-    async def work(desk: Desk) -> None:
-        await desk.begin(*["chats", "scene", "chats", "chats", "promise", "chats"] * 2)
-        texts = [each for each in await desk.work() if each.did != "caught_up"]
-        leaves = [each for each in texts if each.depth == 1]
-        assert [each.first_position for each in leaves] == sorted(each.first_position for each in leaves)
-        assert sum(each.summaries for each in leaves) > len(leaves) > 1, "several are asked for at a time"
-        for place, deep in enumerate(texts):
-            if deep.depth > 1:
-                told = max(each.last_position for each in texts[:place] if each.depth == 1)
-                assert told >= deep.last_position
-        left = sum(each.summaries for each in texts)
-        for each in texts:
-            left -= each.summaries
-            assert each.due == left
-        assert left == 0
-
-    at_a_desk(work)
+async def test_leaves_come_in_order_and_a_deeper_one_after_all_under_it(desk: Desk) -> None:
+    await desk.begin(*["chats", "scene", "chats", "chats", "promise", "chats"] * 2)
+    texts = [each for each in await desk.work() if each.did != "caught_up"]
+    leaves = [each for each in texts if each.depth == 1]
+    assert [each.first_position for each in leaves] == sorted(each.first_position for each in leaves)
+    assert sum(each.summaries for each in leaves) > len(leaves) > 1, "several are asked for at a time"
+    for place, deep in enumerate(texts):
+        if deep.depth > 1:
+            told = max(each.last_position for each in texts[:place] if each.depth == 1)
+            assert told >= deep.last_position
+    left = sum(each.summaries for each in texts)
+    for each in texts:
+        left -= each.summaries
+        assert each.due == left
+    assert left == 0
 
 
-def test_a_leaf_that_keeps_failing_is_passed_over_after_some_tries() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin("chats", "chats")
-        desk.model.mood = "refuses"
-        for tries in range(PATIENCE):
-            assert [each.did for each in await desk.work() if each.did != "caught_up"] == ["failed"], tries
-            desk.clock.move(timedelta(hours=1))
-        desk.model.mood = "fine"
-        due = await session.due(0, preset=TINY_STORY)
-        written = [each for each in await desk.work() if each.did == "written" or each.did == "repaired"]
-        assert sum(each.summaries for each in written) == due
-
-    at_a_desk(work)
+async def test_a_leaf_that_keeps_failing_is_passed_over_after_some_tries(desk: Desk) -> None:
+    session = await desk.begin("chats", "chats")
+    desk.model.mood = "refuses"
+    for tries in range(PATIENCE):
+        assert [each.did for each in await desk.work() if each.did != "caught_up"] == ["failed"], tries
+        desk.clock.move(timedelta(hours=1))
+    desk.model.mood = "fine"
+    due = await session.due(0, preset=TINY_STORY)
+    written = [each for each in await desk.work() if each.did == "written" or each.did == "repaired"]
+    assert sum(each.summaries for each in written) == due
 
 
-def test_many_that_fail_for_good_keep_no_other_waiting() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin(*["chats"] * 14)
-        await caught_up(session, TINY_STORY)
-        canonical = await desk.summaries(TINY_STORY.summarizer)
+async def test_many_that_fail_for_good_keep_no_other_waiting(desk: Desk) -> None:
+    session = await desk.begin(*["chats"] * 14)
+    await caught_up(session, TINY_STORY)
+    canonical = await desk.summaries(TINY_STORY.summarizer)
 
-        def change(tx: Transaction) -> list[Summary]:
-            (info,) = tx.sessions.list("mine")
-            now = desk.clock.now()
-            leaves = sorted((each for each in canonical if each.depth == 1), key=lambda each: each.first_position)
-            for leaf in leaves[: OFFERED + 2]:
-                name = text_id(leaf, (), "third")
-                for _ in range(PATIENCE):
-                    lease = tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
-                    assert lease is not None
-                    tx.leases.fail(lease, "It was refused.", now)
+    def change(tx: Transaction) -> list[Summary]:
+        (info,) = tx.sessions.list("mine")
+        now = desk.clock.now()
+        leaves = sorted((each for each in canonical if each.depth == 1), key=lambda each: each.first_position)
+        for leaf in leaves[: OFFERED + 2]:
+            name = text_id(leaf, (), "third")
+            for _ in range(PATIENCE):
                 lease = tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
                 assert lease is not None
-                tx.leases.fail(lease, "It was refused.", now + timedelta(hours=6))
-            return leaves
+                tx.leases.fail(lease, "It was refused.", now)
+            lease = tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
+            assert lease is not None
+            tx.leases.fail(lease, "It was refused.", now + timedelta(hours=6))
+        return leaves
 
-        leaves = await desk.store.write(change)
-        assert len(leaves) > OFFERED + 2
-        await desk.work()
-        written = [each for each in await desk.summaries(f"story-1/third/{TINY_STORY.summarizer}") if each.depth == 1]
-        assert len(written) == len(leaves) - OFFERED - 2
-
-    at_a_desk(work)
-
-
-def test_what_is_disputed_is_due_again_and_once() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin("chats", "chats")
-        await desk.work()
-        assert await session.due(0, preset=TINY_STORY) == 0
-        leaf = (await desk.summaries(f"story-1/third/{TINY_STORY.summarizer}"))[0]
-        await session.dispute(leaf.id, "It was the other harbour.")
-        assert await session.due(0, preset=TINY_STORY) == 1
-        assert [each.depth for each in await desk.work()] == [leaf.depth]
-        assert "It was the other harbour." in desk.model.prompts[-1].user + desk.model.prompts[-2].user
-        assert await session.due(0, preset=TINY_STORY) == 0
-
-    at_a_desk(work)
+    leaves = await desk.store.write(change)
+    assert len(leaves) > OFFERED + 2
+    await desk.work()
+    written = [each for each in await desk.summaries(f"story-1/third/{TINY_STORY.summarizer}") if each.depth == 1]
+    assert len(written) == len(leaves) - OFFERED - 2
 
 
-def test_work_goes_on_after_the_clock_was_set_back() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin("chats", "chats")
-        desk.model.mood = "fails"
-        seen: list[str] = []
-
-        def tell(done: WorkResult) -> None:
-            seen.append(done.did)
-            if done.did == "failed":
-                desk.model.mood = "fine"
-                desk.clock.move(timedelta(days=-3))
-
-        working = asyncio.create_task(desk.memory.work(until_idle=False, preset=TINY_STORY, on_progress=tell))
-        async with asyncio.timeout(15):
-            # Nothing is due before the summaries are there for which it fails.
-            while "failed" not in seen or await session.due(0, preset=TINY_STORY):
-                await asyncio.sleep(0.01)
-        working.cancel()
-        assert await session.due(0, preset=TINY_STORY) == 0
-
-    at_a_desk(work)
+async def test_what_is_disputed_is_due_again_and_once(desk: Desk) -> None:
+    session = await desk.begin("chats", "chats")
+    await desk.work()
+    assert await session.due(0, preset=TINY_STORY) == 0
+    leaf = (await desk.summaries(f"story-1/third/{TINY_STORY.summarizer}"))[0]
+    await session.dispute(leaf.id, "It was the other harbour.")
+    assert await session.due(0, preset=TINY_STORY) == 1
+    assert [each.depth for each in await desk.work()] == [leaf.depth]
+    assert "It was the other harbour." in desk.model.prompts[-1].user + desk.model.prompts[-2].user
+    assert await session.due(0, preset=TINY_STORY) == 0
 
 
-def test_a_running_summary_is_folded_once_for_every_leaf() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin("chats", "chats", "chats", "scene")
-        await desk.work(RUNNING)
-        for summarizer in (RUNNING.summarizer, f"story-1/third/{RUNNING.summarizer}"):
-            chain = sorted(await desk.summaries(summarizer), key=lambda each: each.last_position)
-            assert [each.retellings for each in chain] == list(range(1, len(chain) + 1))
-            assert {each.first for each in chain} == {chain[0].first}
-            assert len(chain) > 3
-        context = await session.context(400, preset=RUNNING)
-        assert [row.what for row in context.view].count("summary") in (1, 2)
+async def test_work_goes_on_after_the_clock_was_set_back(desk: Desk) -> None:
+    session = await desk.begin("chats", "chats")
+    desk.model.mood = "fails"
+    seen: list[str] = []
 
-    at_a_desk(work)
+    def tell(done: WorkResult) -> None:
+        seen.append(done.did)
+        if done.did == "failed":
+            desk.model.mood = "fine"
+            desk.clock.move(timedelta(days=-3))
+
+    working = asyncio.create_task(desk.memory.work(until_idle=False, preset=TINY_STORY, on_progress=tell))
+    async with asyncio.timeout(15):
+        # Nothing is due before the summaries are there for which it fails.
+        while "failed" not in seen or await session.due(0, preset=TINY_STORY):
+            await asyncio.sleep(0.01)
+    working.cancel()
+    assert await session.due(0, preset=TINY_STORY) == 0
 
 
-def test_a_running_summary_follows_a_rewind() -> None:
-    async def work(desk: Desk) -> None:
-        session = await desk.begin("chats", "chats", "chats", "scene")
+async def test_a_running_summary_is_folded_once_for_every_leaf(desk: Desk) -> None:
+    session = await desk.begin("chats", "chats", "chats", "scene")
+    await desk.work(RUNNING)
+    for summarizer in (RUNNING.summarizer, f"story-1/third/{RUNNING.summarizer}"):
+        chain = sorted(await desk.summaries(summarizer), key=lambda each: each.last_position)
+        assert [each.retellings for each in chain] == list(range(1, len(chain) + 1))
+        assert {each.first for each in chain} == {chain[0].first}
+        assert len(chain) > 3
+    context = await session.context(400, preset=RUNNING)
+    assert [row.what for row in context.view].count("summary") in (1, 2)
+
+
+async def test_a_running_summary_follows_a_rewind(desk: Desk) -> None:
+    session = await desk.begin("chats", "chats", "chats", "scene")
+    await caught_up(session, RUNNING)
+    path = await session.messages()
+    for keep in (31, 26, 14, 9):
+        await session.rewind(path[keep].id)
         await caught_up(session, RUNNING)
-        path = await session.messages()
-        for keep in (31, 26, 14, 9):
-            await session.rewind(path[keep].id)
-            await caught_up(session, RUNNING)
-            other = await Desk().begin()
-            await other.append([message.draft for message in path[: keep + 1]])
-            await caught_up(other, RUNNING)
-            mine, fresh = [await each.context(400, preset=RUNNING) for each in (session, other)]
-            assert mine.messages == fresh.messages
-
-    at_a_desk(work)
+        other = await Desk().begin()
+        await other.append([message.draft for message in path[: keep + 1]])
+        await caught_up(other, RUNNING)
+        mine, fresh = [await each.context(400, preset=RUNNING) for each in (session, other)]
+        assert mine.messages == fresh.messages
