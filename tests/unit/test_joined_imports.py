@@ -175,3 +175,20 @@ def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
             await memory.import_file(io.BytesIO(b'{"oops\n{"a": 1}\n'), session="gate", format="chat")
 
     work(url, does)
+
+
+@pytest.mark.parametrize(
+    ("author", "dated", "heard"), [("user", True, True), ("user", False, False), ("Vera", True, False)]
+)
+def test_of_a_chat_without_an_assistant_what_a_user_says_on_a_day_is_read(
+    author: str, dated: bool, heard: bool
+) -> None:
+    line = {"author": author, "text": "I'm allergic to peanuts."} | ({"at": "2026-03-01T10:00:00Z"} if dated else {})
+
+    async def read() -> int:
+        async with ireneo.open(":memory:") as memory:
+            await memory.import_file(io.BytesIO(json.dumps(line).encode()), session="gate", format="chat")
+            await memory.work(until_idle=True)
+            return len(await memory.memories())
+
+    assert asyncio.run(read()) == heard

@@ -50,7 +50,24 @@ def test_a_question_tells_too(text: str, told: str) -> None:
         "would it help because I might move to Oslo",
     ],
 )
-def test_what_only_belongs_to_the_question_is_not_told(text: str) -> None:
+def test_what_only_belongs_to_the_question_is_told_with_it_alone(text: str) -> None:
+    assert all(fact.quote == text and fact.kind == "episodic" for fact in facts(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which insurance is good for a Corsa of 2016?",
+        "how do I tell my manager at the mill that I can't do Fridays any more",
+        "Was koche ich für meine Oma, die keine Zähne mehr hat?",
+    ],
+)
+def test_a_question_that_tells_something_is_quoted(text: str) -> None:
+    assert [fact.kind for fact in facts(text)] == ["episodic"]
+
+
+@pytest.mark.parametrize("text", ["How long do I boil an egg?", "explain osmosis", "Wie spät ist es?"])
+def test_a_question_that_tells_nothing_is_not_quoted(text: str) -> None:
     assert not facts(text)
 
 

@@ -242,14 +242,24 @@ def due_intake(
 
 
 def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
-    """Whether a single voice talks with an assistant, there and in all of the session."""
-    return any(message.role == "assistant" for message in path) and _has_one_voice(tx, key, path)
+    """Whether a single voice talks with an assistant, or writes by itself with dates, there and in all of the session.
+
+    Who tells a story has no name either, but no dates.
+    """
+    if any(message.role == "assistant" for message in path):
+        return _has_one_voice(tx, key, path)
+    dated = all(message.role == "user" and message.draft.at for message in path)
+    return dated and not _voices(tx, key, path)
 
 
 def _has_one_voice(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
     """Whether at most one author speaks, there and in all of the session: a play of several has more."""
+    return len(_voices(tx, key, path)) <= 1
+
+
+def _voices(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> set[str]:
     near = {name for message in path for name in voices_in(message.parts)}
-    return len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
+    return near | set(tx.log.speakers(key.space, key.session))
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:

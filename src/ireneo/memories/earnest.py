@@ -63,6 +63,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """It may be meant for a story that was asked for."""
     how: bool = False
     """It says how something is done."""
+    asks: bool = False
+    """It asks for something, and may tell something by that; nothing is so for it."""
     asked: str = ""
     """What is asked right before it, in whose light it is said."""
     opened: str = ""
@@ -122,7 +124,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                     opened=" ".join(each.text for each in beside or () if each.fragment),
                     joins=beside is not None,
                 )
-                beside = []
+                beside = [*(beside or ()), _Beside(text=piece.text)] if piece.asks else []
             else:
                 beside = [*(beside or ()), piece] if piece.text else None
 
@@ -260,7 +262,10 @@ def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) 
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
             asking, told = _asked_and_told(piece, rows)
-            yield _Beside(text=asking)
+            if asking and not told:
+                yield replace(said, text=asking, asks=True)
+            else:
+                yield _Beside(text=asking)
             if told:
                 yield replace(said, text=told)
             continue
@@ -290,7 +295,7 @@ def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
     told = _told_within(piece, rows)
     asking = piece.removesuffix(told).strip(" ,;:–—-")
     supposes = (rows.condition.match(asking), rows.supposed.search(asking), rows.hyperbole.search(asking))
-    earnest = not (any(supposes) or rows.reported.search(asking))
+    earnest = not any(supposes)
     made_up = rows.condition.match(asking) or any(
         each.search(told) for each in (rows.supposed, rows.hyperbole, rows.reported, rows.unreal)
     )

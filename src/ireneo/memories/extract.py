@@ -38,7 +38,7 @@ from ireneo.memories.quoting import (
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.said import Quoted, SaidFact, is_quoted, key_of
 from ireneo.memories.wording import telling, words_of
-from ireneo.memories.worth import is_worth_keeping
+from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, worth
 from ireneo.patterns import lazy_re
 
 _SAYS = topic(Phrasing)
@@ -222,7 +222,8 @@ class _FactReader:
             return
         name, *pieces = pieces
         opens = "Ich bin" if german else "I'm"
-        who, called = (self._who_german(), "heißt") if german else (self.who, "is called")
+        who = "Der Nutzer" if german and self.who == "The user" else self.who
+        called = "heißt" if german else "is called"
         told = self._kept(statement, "semantic")
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
@@ -234,6 +235,11 @@ class _FactReader:
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
+        if statement.asks:
+            if self.at and not statement.in_story and worth(statement.text) >= LEAST_ASKED:
+                # "Which insurance is good for a Skoda Octavia?" is asked by whoever has one.
+                yield self._as_event(statement, self._kept(statement, "semantic"), None)
+            return
         rule = self._rule(statement) or self._named_being(statement)
         if rule is not None:
             yield rule
@@ -400,9 +406,6 @@ class _FactReader:
         if german:
             return "Des Nutzers" if self.who == "The user" else f"{self.who}s"
         return f"{self.who}'s"
-
-    def _who_german(self) -> str:
-        return "Der Nutzer" if self.who == "The user" else self.who
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         """The slots that a statement fills. In a chat, those of other people only if they seldom change."""

@@ -137,7 +137,7 @@ def without_rest(text: str, value: str, language: str) -> str:
 def goes_on(said: Statement) -> bool:
     """Whether a piece that says nothing by itself adds a person, place or time to the one before it."""
     rows, text = cues(said.language), said.text
-    if rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
+    if said.asks or rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
         return False
     words = [word.casefold() for word in _WORDS.findall(text)]
     if len(words) > _LONGEST_PIECE:

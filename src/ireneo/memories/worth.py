@@ -24,6 +24,8 @@ from ireneo.patterns import lazy_re
 
 LEAST = -0.4
 """From here on a quotation is kept."""
+LEAST_ASKED = 0.5
+"""The same for a question or a request, of which most tell nothing."""
 _CUES = """
 own ailments happened coming lasts lasts_until fresh ends changed instead back besides only idle_anywhere address asks
 reported for_good for_now joint awaited reached recovered points often laughs boasts goes_on just_now passing moves
