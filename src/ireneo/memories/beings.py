@@ -1,4 +1,4 @@
-"""The people and animals that a text speaks of: what is true of one of them is not true of another."""
+"""The people and animals that a text is about: what is true of one of them is not true of another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ireneo.memories.cues import says
 from ireneo.patterns import lazy_re
 
 _KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
-"""Of the codes of relations, those that tell persons apart."""
+"""The codes of relations that distinguish persons."""
 _OWNED = lazy_re(rf"\b({CAPITAL}[\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 
 
@@ -31,7 +31,7 @@ def roles() -> frozenset[str]:
 
 @from_data
 def beings() -> frozenset[str]:
-    """Terms for people and animals that belong to somebody; what is true of one isn't of another."""
+    """Terms for people and animals that belong to somebody; what is true of one isn't true of another."""
     return _related((*_KIN, "child", "pet"))
 
 
@@ -45,20 +45,20 @@ def beings_in(text: str, known: set[str]) -> set[str]:
 def _spoken_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The terms of a text, without owners, and which of them are relations; cached, as each text is compared often."""
     kin = persons() | beings()
-    # Of "Kofi's brother" it is the brother of whom it speaks.
+    # "Kofi's brother" is about the brother.
     owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & kin}
     said = frozenset(terms(text)) - {term for owner in owners for term in terms(owner)}
     return said, said & kin
 
 
 def without_speaker(text: str) -> str:
-    """A text about people; empty if the speaker is among them."""
+    """Return a text about people; empty if the speaker is among them."""
     return "" if says("joint", text) else text
 
 
 @from_data
 def synonyms() -> dict[str, str]:
-    """By a term for somebody, the one that is counted in its place."""
+    """Map each synonym for a person to the term that is counted instead."""
     groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).called_too]
     return {term: group[0] for group in groups for word in group for term in terms(word)}
 
@@ -67,6 +67,6 @@ def _related(codes: Sequence[str] | None) -> frozenset[str]:
     known = [of_language(Facts, code).relations for code in LANGUAGES]
     named = [words for each in known for code, words in each.items() if codes is None or code in codes]
     stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
-    # Of "better half" neither word is a person.
+    # In "better half" neither word is a person by itself.
     single = [word for words in named for word in words if word.replace("-", " ").isalpha() and "-" not in word]
     return frozenset(term for word in single for term in terms(word) if term not in stop)

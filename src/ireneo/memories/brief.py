@@ -1,4 +1,4 @@
-"""Pack what a turn needs to know, of all four kinds of memories, to a token budget."""
+"""Pack what a turn needs to know, from all four kinds of memories, into a token budget."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
-# Lessons that stand at the beginning of a session, whatever it is about: by what they are expected to save.
-#
-# Several errors of one program stand in one line, so that its name is not said anew for each.
+# Lessons for the beginning of a session, whatever it is about, chosen by what they are expected to save. Several errors
+# of one program share a line, so that its name isn't repeated.
 
 
 LESSONS_HEADING = "## Lessons of earlier runs"
 LESSONS_SHARE = 0.7
-"""Of the room of a brief, what lessons take where other memories have something to say as well."""
+"""The share of a brief that lessons take if other memories have something to say as well."""
 _HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
 
 
 def choose_lessons(
     lessons: Iterable[BriefLine], room: int, count: Count, without: Collection[str] = ()
 ) -> list[BriefLine]:
-    """Choose the lessons that save most for their cost, in `room` tokens; the most valuable first."""
+    """Choose the lessons that save most for their cost, within `room` tokens; the most valuable first."""
     left = room - count(LESSONS_HEADING) - 1
     costs = [(each, count(_lesson_line([each])) + 1) for each in lessons if each.id not in without]
     heads: set[str] = set()
@@ -64,27 +63,27 @@ def _more_lessons(each: BriefLine) -> str:
 
 
 def _lesson_head(each: BriefLine) -> str:
-    """The beginning of a line about an error that can be merged with others that have it; empty if there is none."""
+    """The beginning of a line about an error that can be merged with others; empty if there is none."""
     found = _HEAD.match(each.text)
     return found[1] if found else ""
 
 
-# What is shown is chosen by value for cost over the whole brief, so that no kind has a fixed part of it: the best of
-# each kind comes first, and what is left goes to whoever has most to say.
+# Lines are chosen by value for cost over the whole brief, so no kind has a fixed share: the best of each kind comes
+# first, and the rest of the room goes to whichever kind has the most to say.
 
 
 LEAST_BUDGET = 64
-"""Tokens that hold the frame of a brief and one short line."""
+"""The tokens for the frame of a brief and one short line."""
 ORDER: tuple[Kind, ...] = tuple(sorted(KINDS, key=lambda kind: KINDS[kind].place))
-"""How the parts stand."""
+"""The order of the parts."""
 ALWAYS_WORTH, SAID_WORTH = 3.0, 0.9
-"""The same of what holds whatever the turn is about, and of the best message."""
+"""The worth of a memory that applies to any turn, and of the best message."""
 PAD_SHARE = 0.4
-"""Of a narrow brief, what the scratchpad may take."""
+"""The share of a narrow brief that the scratchpad may take."""
 LINE_SHARE = 0.35
-"""Of a budget in which not everything has room as it is, what one memory may take; a longer one is cut, with a mark."""
+"""The share of a tight budget that one memory may take; a longer one is cut, with a mark."""
 REASON = 120
-"""Characters of why a memory is disputed or must be reconsidered."""
+"""Most characters of the reason why a memory is disputed or must be reconsidered."""
 _PAD_HEADING = "## Scratchpad"
 ALWAYS_HEADING = "## How the user wants to be answered"
 SAID_HEADING = "## What the user said"
@@ -96,7 +95,7 @@ class BriefCandidate(Struct, frozen=True, kw_only=True):
 
     record: Record
     score: float
-    """More than 0; to be compared within its kind only."""
+    """More than 0; only comparable within its kind."""
     why: str
 
 
@@ -106,28 +105,28 @@ class BriefLine(ShortRepr, frozen=True, kw_only=True):
     id: MemoryId | MessageId
     kind: Kind | Literal["message"]
     text: str
-    """Without its id; of a message its words, with who said them and when."""
+    """The text without its id; for a message its words, with the speaker and the time."""
     score: float
-    """How well it answers; of a lesson that stands at the beginning, what it is expected to save, in tokens a run."""
+    """How well it answers; for a lesson at the beginning, how many tokens it is expected to save per run."""
     why: str
-    """Which cue found it."""
+    """The cue that found it."""
 
 
 class Brief(ShortRepr, frozen=True, kw_only=True):
     """What a turn is given to know."""
 
     markdown: str
-    """To be put into a prompt as it is; empty where there is nothing. It is known again when it comes back."""
+    """The text to put into a prompt as it is; empty if there is nothing. It is recognised when it comes back."""
     lines: tuple[BriefLine, ...]
-    """The same as data, in the order in which it stands there."""
+    """The same as data, in the same order."""
     tokens: int
-    """What the Markdown costs; never more than the budget."""
+    """The cost of the Markdown; never more than the budget."""
     pad: Pad | None = None
-    """The scratchpad of the task, whole, where it has one."""
+    """The whole scratchpad of the task, if it has one."""
     left_out: int = 0
-    """How many memories were found and have no room."""
+    """How many memories were found but had no room."""
     unmarked: str = ""
-    """Why what is shown could not be marked as used, if it could not; the brief is whole all the same."""
+    """Why the memories shown could not be marked as used, if so; the brief is complete anyway."""
 
 
 def make_brief(
@@ -140,9 +139,9 @@ def make_brief(
     always: Sequence[BriefLine] = (),
     said: Sequence[BriefLine] = (),
 ) -> Brief:
-    """Pack the scratchpad, the lessons of the session's beginning and what was found into `budget` tokens.
+    """Pack the scratchpad, the lessons for the session's beginning and the found memories into `budget` tokens.
 
-    `always` is what holds whatever the turn is about; `said` are messages.
+    `always` are memories that apply to any turn; `said` are messages.
     """
     always = [each for each in always if each.id not in {one.id for one in lessons}]
     said = [each for each in said if each.id not in {one.id for one in always}]
@@ -166,7 +165,7 @@ def make_brief(
     told = sorted(lessons, key=lambda one: (-one.score, one.id))
     whole = made(told, [line for line, _ in beside(told, budget)], pad_text(pad).splitlines() if pad else [])
     if whole.tokens <= budget:
-        # What each line costs alone doesn't add up to this, so it is tried first.
+        # The costs of single lines don't add up to that of the whole, so the whole is tried first.
         return whole
     pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
     room = budget - count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad_lines] if pad_lines else ()))
@@ -174,12 +173,12 @@ def make_brief(
     wanted = beside(told, int(budget * LINE_SHARE))
     chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count, always)
     if len(told) < len(lessons):
-        # What the others leave over is the lessons' again.
+        # Lessons also get the room that the others leave.
         left = room - sum(count(_traced(line)) + 1 for line in chosen)
         left -= sum(count(heading) + 1 for heading in {_heading(line, always) for line in chosen})
         told = choose_lessons(lessons, left, count, {line.id for line in chosen})
     brief = made(told, chosen, pad_lines)
-    # Words cost a little more together than each alone, which can't be known before.
+    # Lines cost a little more together than alone, which can't be known before.
     while brief.tokens > budget:
         if chosen:
             chosen = chosen[:-1]
@@ -192,8 +191,8 @@ def make_brief(
 
 
 def line_of(record: Record, now: datetime) -> str:
-    """A memory in one line, in the form of its kind; begins with a note if it is disputed or stale."""
-    # Doubts come first, where no cut takes them; so the kind need not name them.
+    """Render a memory as one line, in the form of its kind; a disputed or stale one begins with a note."""
+    # Doubts come first, where no cut removes them; so the kind need not mention them.
     said = one_line(KINDS[record.kind].line(replace(record, state="active", stale=""), now))
     doubts = [
         f"disputed: {_clip(record.reason)}" if record.state == "disputed" else "",
@@ -205,12 +204,12 @@ def line_of(record: Record, now: datetime) -> str:
 
 
 def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Count) -> list[tuple[BriefLine, float]]:
-    """What could be shown, each memory once in at most so many tokens, with its worth: less the lower it ranks."""
+    """Candidate lines, one for each memory within `most` tokens, with their worth, which falls with the rank."""
     out: list[tuple[BriefLine, float]] = []
     for kind in ORDER:
         ranked: dict[MemoryId, BriefCandidate] = {}
         of_kind = [each for each in found if each.record.kind == kind]
-        # The best first; of two alike the newer, and then any order that is always the same.
+        # The best first; of equal ones the newer, then any fixed order.
         of_kind.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         for each in of_kind:
             ranked.setdefault(each.record.id, each)
@@ -226,7 +225,7 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
 def _affordable(
     wanted: Sequence[tuple[BriefLine, float]], left: int, count: Count, always: Collection[BriefLine]
 ) -> list[BriefLine]:
-    """What there is room for in `left` tokens, by its value for its cost; the best of each part before all others."""
+    """Choose what fits into `left` tokens by value for cost; the best line of each part comes before all others."""
     costs = {line.id: max(count(_traced(line)) + 1, 1) for line, _ in wanted}
     firsts: dict[str, tuple[BriefLine, float]] = {}
     for line, worth in wanted:
@@ -249,11 +248,11 @@ def _affordable(
 def _written(
     told: Sequence[BriefLine], always: Sequence[BriefLine], chosen: Sequence[BriefLine], pad: Sequence[str]
 ) -> tuple[list[BriefLine], str]:
-    """The lines part by part, and the brief that they make; empty where there is nothing to show."""
+    """Group the lines by parts, and render the brief; empty if there is nothing to show."""
     text = [*([_PAD_HEADING, *pad] if pad else []), *written_lessons(told)]
     lines = list(told)
     for heading in (ALWAYS_HEADING, *(KINDS_HEADINGS[kind] for kind in ORDER), SAID_HEADING):
-        # Within its part the best stands first, whatever it cost.
+        # Within its part the best line comes first, whatever it cost.
         part = sorted((each for each in chosen if _heading(each, always) == heading), key=lambda line: -line.score)
         if part:
             text += [heading, *map(_traced, part)]
@@ -272,7 +271,7 @@ def _traced(line: BriefLine) -> str:
 
 
 def _within(text: str, room: int, count: Count) -> str:
-    """`text`, cut between words to so many tokens, with a mark where something is left out."""
+    """Cut `text` between words to at most `room` tokens, with a mark for what is left out."""
     if count(text) <= room:
         return text
     words = text.split()

@@ -1,7 +1,7 @@
-"""Read what puts right what was said before: "scrap that, not a teacher: a paramedic", "Hull? No, Bath".
+"""Read corrections of earlier statements: "scrap that, not a teacher: a paramedic", "Hull? No, Bath".
 
-The words that are put right stand in a sentence before it, of the same message or of a memory. That sentence is told
-with the right words in their place; the wrong ones are withdrawn, and the correction itself tells nothing else.
+The wrong words are in an earlier sentence, of the same message or of a memory. That sentence is repeated with the right
+words instead; the wrong ones are withdrawn, and the correction itself states nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ireneo.patterns import lazy_re
 
 _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _LONGEST = 90
-"""Letters of a correction; what goes on for longer says more than that."""
+"""Most characters of a correction; a longer text says more than that."""
 _PAUSE = lazy_re(r"(?:[,;:]|\s[–—-])\s")
 _DASH = lazy_re(r" [–—-]{1,3} ")
 _UMLAUTS = str.maketrans("äöü", "aou")
@@ -48,28 +48,28 @@ _VOWEL = lazy_re(r"[aeiou]", re.I)
 
 
 class Righted(Struct, frozen=True, kw_only=True):
-    """A memory that was put right."""
+    """A memory that a correction changes."""
 
     record: Record
     text: str
-    """What it says with the right words; in a quotation these stand in brackets, since they were not said there."""
+    """The text with the right words; in a quotation they are in brackets, since they were not said there."""
     value: str
     quote: str
-    """The words that put it right."""
+    """The words of the correction."""
 
 
 class _Correction(Struct, frozen=True, kw_only=True):
     was: str
-    """What is wrong; empty if it is not named."""
+    """The wrong words; empty if they are not named."""
     now: str
     who: str = ""
-    """Of whom it is said, where that is named."""
+    """The person that it is about, if named."""
     restated: str = ""
-    """The sentence as it is right, where it says so itself: "Ida is allergic to hazelnuts"."""
+    """The right sentence, if the correction states it: "Ida is allergic to hazelnuts"."""
     denies: bool = False
-    """The right words stand behind a denial, so that only the value of an allergy is meant."""
+    """Whether the right words follow a denial, so that only the value of an allergy is meant."""
     behind: str = ""
-    """The preposition with which the right words begin, where they take the place of those behind the same one."""
+    """The preposition before the right words, if they replace what follows the same preposition."""
     quote: str = ""
 
 
@@ -77,14 +77,14 @@ class PutRight(Struct, frozen=True, kw_only=True):
     """A message without its corrections."""
 
     text: str
-    """With the right words in the place of those that a correction in it puts right."""
+    """The text with the right words in place of the wrong ones."""
     words: tuple[str, ...] = ()
     """The right words in it, which were not said there."""
     memories: tuple[Righted, ...] = ()
-    """What it puts right that was told before."""
+    """The earlier memories that it corrects."""
 
     def marked(self, quotation: str) -> str:
-        """A quotation of the message with brackets around words that were not said there."""
+        """Put brackets around the words in a quotation of the message that were not said there."""
         for each in self.words:
             quotation = quotation.replace(each, f"[{each}]", 1)
         return quotation
@@ -93,7 +93,7 @@ class PutRight(Struct, frozen=True, kw_only=True):
 def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> PutRight:
     """Read the corrections of a message.
 
-    Of memories only those of the `recent` messages are meant, or those with the wrong words for a value.
+    Only memories of the `recent` messages can be meant, or those that have the wrong words as their value.
     """
     said = list(sentences(plain(text), small_opens=True))
     kept: list[str] = []
@@ -105,7 +105,7 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
         step = 1
         for step, correction in (*_denials(said[at : at + 3]), *_corrections(said[at : at + 2])):
             if correction.denies and correction.now in names:
-                # "It's Tom" says who.
+                # "It's Tom" identifies somebody.
                 continue
             between = said[at + 1 : at + step - 1]
             if (place := _sentence_of(correction, kept)) is not None:
@@ -116,7 +116,7 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
                 found += righted
                 kept += between
             elif correction.restated:
-                # Nothing is known of what was wrong: it is not so, and the other is.
+                # No wrong statement is known: one thing isn't true, and the other is.
                 kept += [said[at], *between, correction.restated]
                 words.append(correction.now)
             else:
@@ -131,7 +131,7 @@ def put_right(text: str, known: Sequence[Record], recent: Set[MessageId]) -> Put
 
 
 def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
-    """What is denied with what is so behind it, in the same sentence or after it: "not allergic to eggs. It's milk"."""
+    """Denials that are followed by what is true, also in the next sentence: "not allergic to eggs. It's milk"."""
     first, _ = _without_leads(said[0])
     pauses = [(1, first[: each.start()], first[each.end() :]) for each in _PAUSE.finditer(first)]
     later = [(place + 1, first, said[place]) for place in range(1, len(said))]
@@ -157,7 +157,7 @@ def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
 
 
 def denied_allergy(sentence: str) -> tuple[str, str]:
-    """Who is not allergic, the speaker as "user", and to what, if a sentence only says so; else both are empty."""
+    """Who is not allergic (the speaker as "user"), and to what, if a sentence only says so; else both are empty."""
     words, _ = _without_leads(sentence)
     found = next((hit for row in each_of("not_that") if (hit := row.fullmatch(words))), None)
     if found is None or not found.groupdict().get("who"):
@@ -167,7 +167,7 @@ def denied_allergy(sentence: str) -> tuple[str, str]:
 
 
 def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
-    """What a sentence, or two together, put right, with how many they are."""
+    """The corrections in single sentences, or in two together, with the number of sentences."""
     for step in range(len(said), 0, -1):
         whole = " ".join(said[:step]).strip()
         if step > 1 and not (said[0].rstrip().endswith("?") or len(_WORDS.findall(said[0])) <= _FEW):
@@ -177,12 +177,12 @@ def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
             continue
         aside = _DASH.split(words)[0] if len(_DASH.findall(words)) == 1 else words
         for pattern in each_of("corrects"):
-            # "No, to York": what leads to it is part of it.
+            # "No, to York": the words before it are part of it.
             hit = pattern.fullmatch(words) or pattern.fullmatch(whole.rstrip(".!")) or pattern.fullmatch(aside)
             parts = hit.groupdict() if hit else {}
             if hit is None or (not (parts.get("was") or parts.get("behind")) and not (taken_back or parts.get("sure"))):
                 continue
-            # "Birte – I had mistyped it": what stands behind a dash says how it came.
+            # "Birte – I had mistyped it": after a dash comes the explanation.
             now = hit["now"] if parts.get("behind") else _DASH.split(hit["now"], maxsplit=1)[0]
             if not parts.get("behind") and len(_WORDS.findall(now)) > _FEW:
                 continue
@@ -201,7 +201,7 @@ def _corrections(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
 
 
 def _restated(parts: Mapping[str, str | None]) -> str:
-    """A sentence that says what is not so and what is, with what is alone."""
+    """Return only the true half of a sentence that says what isn't true and what is."""
     if not parts.get("state"):
         return ""
     be = (parts["be"] or "").strip().casefold().replace("’", "'")
@@ -210,11 +210,11 @@ def _restated(parts: Mapping[str, str | None]) -> str:
 
 
 _FEW = 6
-"""Words of what takes the place of others, at the most."""
+"""Most words that can replace others."""
 
 
 def _without_leads(sentence: str) -> tuple[str, bool]:
-    """A sentence without what leads to it, and whether that takes back what was said before."""
+    """Remove introductory words from a sentence, and say whether they take back what was said before."""
     taken_back, before = False, ""
     while sentence != before:
         before = sentence
@@ -231,7 +231,7 @@ def _without_leads(sentence: str) -> tuple[str, bool]:
 
 
 def _sentence_of(correction: _Correction, kept: Sequence[str]) -> int | None:
-    """The sentence of the message that has the wrong words."""
+    """The sentence of the message that contains the wrong words."""
     for place in range(len(kept) - 1, -1, -1):
         if kept[place].rstrip().endswith("?") or _place_in(kept[place], correction) is None:
             continue
@@ -241,7 +241,7 @@ def _sentence_of(correction: _Correction, kept: Sequence[str]) -> int | None:
 
 
 def _place_in(text: str, correction: _Correction) -> tuple[int, int] | None:
-    """Where the wrong words stand in a text, perhaps with an article."""
+    """The position of the wrong words in a text, possibly with an article."""
     if correction.behind:
         found = re.search(rf"\b{re.escape(correction.behind)} (?={CAPITAL})", text)
         return (found.start(), len(text)) if found else None
@@ -251,7 +251,7 @@ def _place_in(text: str, correction: _Correction) -> tuple[int, int] | None:
 
 
 def _with_words(text: str, correction: _Correction, *, mark: str = "{}") -> str:
-    """A text with the right words in the place of the wrong ones."""
+    """Replace the wrong words in a text by the right ones."""
     place = _place_in(text, correction)
     if place is None:
         return text
@@ -268,14 +268,14 @@ def _with_words(text: str, correction: _Correction, *, mark: str = "{}") -> str:
 
 
 def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[MessageId]) -> Iterator[Righted]:
-    """The memories that a correction puts right: of the newest message that has the wrong words."""
+    """The memories that a correction changes: those of the newest message that contains the wrong words."""
     if correction.behind:
         return
     if correction.who:
         known = list(_of_them(correction, known))
     held = [each for each in known if each.holds and each.origin == "user" and not recent.isdisjoint(each.sources)]
     if not correction.was:
-        # Without the wrong word it is the only slot of the message before.
+        # If the wrong word isn't named, the only slot of the previous message is meant.
         last = max(held, key=lambda each: each.recorded, default=None)
         told = [each for each in held if last and set(each.sources) == set(last.sources)]
         slots = [each for each in told if each.value and holding_of(each.attribute) == "one"]
@@ -294,7 +294,7 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
             return
         correction = replace(correction, was=held[0].value)
     meant = [each for each in held if _place_in(words_of(each.text), correction)]
-    # Of somebody by name the value may say more: "a tortoise called Nero".
+    # The value about somebody with a name may say more: "a tortoise called Nero".
     slots = [each for each in known if each.holds and each.attribute and core]
     valued = [each for each in slots if each.value.casefold() == core]
     meant = meant or valued or [each for each in slots if correction.who and _place_in(each.value, correction)]
@@ -304,7 +304,7 @@ def _memories_of(correction: _Correction, known: Sequence[Record], recent: Set[M
         if messages and messages.isdisjoint(each.sources):
             continue
         if each.value and not _place_in(each.value, correction):
-            # Of work in two places only one may be wrong.
+            # With work in two places only one may be wrong.
             continue
         own = words_of(each.text)
         right = _with_words(own, correction, mark="[{}]" if own != each.text else "{}")
@@ -327,7 +327,7 @@ def _is_pronoun(who: str) -> bool:
 
 
 def _of_them(correction: _Correction, known: Sequence[Record]) -> Iterator[Record]:
-    """The memories of whom a correction names; of the speaker, whatever is no one else's by name."""
+    """The memories of the person that a correction names; for the speaker, all that don't name somebody else."""
     others = set(names_of(known).values())
     name = correction.who.split(" ")[-1]
     speaks = _SPEAKER.fullmatch(correction.who) is not None
@@ -337,7 +337,7 @@ def _of_them(correction: _Correction, known: Sequence[Record]) -> Iterator[Recor
 
 
 def _of_another_day(day: str, quote: str, told: Sequence[Record]) -> Iterator[Righted]:
-    """The quotation that names one day of a month, with another number: "no wait, it's the 21st"."""
+    """The quotation that names one day of a month, changed to another day: "no wait, it's the 21st"."""
     for each in told:
         own = words_of(each.text)
         days = list(_DAY.finditer(own))

@@ -39,7 +39,7 @@ _EACH = (
     "tells_within",
     "arrives",
 )
-"""Rows whose patterns are searched one by one, since they share the names of their groups."""
+"""Fields whose patterns are searched one by one, since they share the names of their groups."""
 _PREDICATIONS = ("says", "outright")
 _AROUND = {
     **dict.fromkeys(
@@ -49,7 +49,7 @@ _AROUND = {
     "article": r"{}\s+",
     "dependent": r"\b{}\s+$",
 }
-"""What stands around the cues of some fields, wherever they are searched."""
+"""The pattern around the cues of some fields, wherever they are searched."""
 
 
 def and_words() -> str:
@@ -67,7 +67,7 @@ class FactCues:
     """The cues of one language, each field of `Facts` as one compiled pattern."""
 
     def __init__(self, known: Facts) -> None:
-        """Compile every row of `known` when it is first searched."""
+        """Compile each field of `known` when it is first searched."""
         words = _longest_first(
             form
             for row in known.relations.values()
@@ -116,7 +116,7 @@ def _compiled(name: str, row: Row, relations: str) -> re.Pattern[str]:
 
 
 def with_verbs(cue: str) -> str:
-    """A cue with the forms of each verb that it names by ``~``."""
+    """Expand each verb that a cue names with ``~`` to its forms."""
 
     def forms(found: re.Match[str]) -> str:
         kinds = ("base", "s", "past", "ing") if found[1] == "~" else ("past", "ing")
@@ -131,13 +131,13 @@ def _longest_first(words: Iterable[str]) -> str:
 
 
 def cues(language: str) -> FactCues:
-    """Those of a language; of one whose file has none, the English ones."""
+    """The cues of a language; the English ones if its file has none."""
     return all_cues().get(language) or all_cues()["en"]
 
 
 @from_data
 def all_cues() -> Mapping[str, FactCues]:
-    """By language, those of each that has some."""
+    """The cues of each language that has some."""
     return {code: FactCues(known) for code in LANGUAGES if (known := of_language(Facts, code)).says}
 
 
@@ -148,12 +148,12 @@ def each_of(cue: str) -> Iterator[re.Pattern[str]]:
 
 @lru_cache(8_192)
 def says(cue: str, text: str) -> bool:
-    """Whether a cue of any language stands in a text; cached, since each new statement is held against many."""
+    """Whether a text contains a cue of any language; cached, since each new statement is compared with many texts."""
     return any(getattr(each, cue).search(text) for each in all_cues().values())
 
 
 def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:
-    """What a clause says whoever its subject is, perhaps with the clauses before it: "we moved, it's Lyon now"."""
+    """The match of a whole clause, whatever its subject, or of several clauses: "we moved, it's Lyon now"."""
     for row, pattern in (each for known in all_cues().values() for each in known.outright):
         for said in dict.fromkeys((text, sentence)):
             found = pattern.match(said)
@@ -164,7 +164,7 @@ def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]]
 
 @from_data
 def relations() -> dict[str, str]:
-    """By each word for somebody's relative, friend or pet, its code."""
+    """Map each word for somebody's relative, friend or pet to its code."""
     return {
         word.replace("-", " "): code
         for each in all_cues().values()
@@ -175,11 +175,11 @@ def relations() -> dict[str, str]:
 
 @from_data
 def no_names() -> frozenset[str]:
-    """Words that are written with a capital and are nobody's name."""
+    """Words that are capitalised but are nobody's name."""
     return frozenset(word for language in LANGUAGES for word in of_language(Names, language).none)
 
 
 @from_data
 def not_german() -> frozenset[str]:
-    """Words that begin a German sentence and are nobody's name."""
+    """Words that begin a German sentence but are nobody's name."""
     return of_language(Words, "de").stop | of_language(Facts, "de").no_value

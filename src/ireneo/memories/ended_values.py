@@ -1,6 +1,6 @@
-"""What ends with the value of a slot, in the same slot or beside it; what ends by its words is found in `endings`.
+"""Find the memories that a statement about a slot ends, in the same slot or others; `endings` compares words.
 
-Each function is given a user's statement and the memories that hold, and finds those that it ends.
+Each function gets a user's statement and the current memories, and finds those that it ends.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ireneo.memories.rivals import counts_of, has_of_a_kind, switched
 from ireneo.memories.wording import heard
 
 ALLERGIES = ("allergy", "avoids", "restriction")
-"""Attributes of what somebody must not or does not eat."""
+"""Attributes for what somebody must not or does not eat."""
 _ALIKE_SLOTS = (ALLERGIES,)
-"""Attributes of which who says that one has ended means the others as well: what one may eat again."""
+"""Groups of attributes that end together: somebody who says that one has ended means the others as well."""
 
 
 def of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
-    """The other values of a slot for which the statement says that a value has ended."""
+    """The other values of a slot, if the statement says that a value has ended."""
     if not draft.against or not draft.attribute:
         return []
     said = set(terms(draft.value))
@@ -33,7 +33,7 @@ def of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
 
 
 def turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """What somebody liked that they dislike now, or the other way round; also "I drink coffee black"."""
+    """What somebody liked and now dislikes, or the other way round; also "I drink coffee black"."""
     opposite = {"like": "dislike", "dislike": "like"}.get(draft.attribute)
     said = set(terms(draft.value))
     for each in held if opposite and said and not draft.against else ():
@@ -44,19 +44,19 @@ def turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
 
 
 def unmarried(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The name of somebody whom a memory calls a wife or a husband, if the speaker is not married."""
+    """The name of somebody whom a memory calls a wife or husband, if the speaker is not married."""
     if draft.against and draft.attribute == "marital_status":
         yield from (each for each in held if each.attribute == "partner" and says("married_to", each.text))
 
 
 def other_tongue(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The rules for answers in another language than that of a new one."""
+    """The rules for answers in a language other than that of a new rule."""
     if draft.attribute == "manner":
         yield from (each for each in held if each.attribute == "manner" and _in_another_language(each, draft))
 
 
 def other_number(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The memories that give another number of what a slot holds several of."""
+    """The memories that give another number for a slot with several values."""
     if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
         yield from (each for each in held if same_slot(each, draft) and _counts_otherwise(each, draft))
 

@@ -1,6 +1,6 @@
-"""Decide which memories a new statement ends by its meaning: "sold the car", "the trip is off", "9, not 10 now".
+"""Decide which memories the meaning of a new statement ends: "sold the car", "the trip is off", "9, not 10 now".
 
-A statement ends a memory if it says that the thing is over (`over_what` in the language's data: the object of "sold",
+A statement ends a memory if it says that the thing has ended (`over_what` in the language's data: the object of "sold",
 the subject of "is off"), or if it gives the same thing another figure, another day, or the opposite value. If several
 memories could be meant, none is ended. Values of one slot, such as a home, replace each other in `facts`.
 """
@@ -73,24 +73,25 @@ _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
-"""Several names in a row."""
+"""A list of several names."""
 _NUMBERED = lazy_re(lambda: rf"^(?:{either(_PHRASING.definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 MOST = 6
-"""Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
-says something of all of them, and ends none."""
+"""How many memories one word ends at most, and how many may share a word that identifies them; a statement that
+matches more is about all of them, and ends none."""
 _PHRASE = 5
-"""Words of what is named as being over, at the most."""
+"""Most words of the name of a thing that has ended."""
 _COMPOUND = 4
-"""Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
+"""The least number of letters that a word shares with the beginning or end of a compound, in languages with
+compounds."""
 _BEGINNING = 6
-"""Letters in which two longer words agree that are of one family: "therapy", "therapist"."""
+"""How many first letters two longer words of one family share: "therapy", "therapist"."""
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _BORN_TO = ("child", "sibling", "parent", "relative")
-"""Of the codes of relations, those that end with nothing but a death."""
+"""The codes of relations that only end by death."""
 _LATELY = timedelta(days=60)
-"""For how long a date that is told is the one that a mere date puts right."""
+"""For how long a date that was mentioned can be the one that a mere date corrects."""
 _ALIKE = 0.8
-"""The cosine of two words that may name the same."""
+"""The least cosine of two words that may name the same thing."""
 
 
 def says_of_change(text: str) -> bool:
@@ -102,19 +103,19 @@ def says_of_change(text: str) -> bool:
 
 
 def may_end_something(text: str) -> bool:
-    """Whether a statement that tells nothing by itself may end what is known."""
+    """Whether a statement that tells nothing by itself may end a known memory."""
     return any(gate(text) for gate in _gates(alone=True))
 
 
 @lru_cache(4_096)
 def may_change(text: str) -> bool:
-    """Whether a text may end a memory: it says so, or states a figure or one of two opposites; cached."""
+    """Whether a text may end a memory, because it says so, or states a figure or one of two opposites; cached."""
     text = in_standard(text)
     return any(gate(text) for gate in _gates(alone=False))
 
 
 def changes_a_thing(text: str) -> bool:
-    """Whether a text tells that something changes of which one has one at a time: a home, work, a partner."""
+    """Whether a text says that something changed of which one has one at a time: a home, work, a partner."""
     return says("moves", text) or any(changes.search(text) for _, changes, _ in _things())
 
 
@@ -124,7 +125,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
-        # How something is done, and what was so for a while, says nothing of what is the case.
+        # How something is done, and what was true for a while, says nothing about what is true now.
         return []
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
     found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
@@ -132,12 +133,12 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         if len(telling(left)) > 1:
             draft = replace(draft, text=left)
         else:
-            # What is only planned takes the place of nothing but another plan.
+            # A plan only replaces another plan.
             held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
     found += (each for rule in _OF_SLOTS for each in rule.find(draft, held))
     held = [each for each in held if not same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
-        # Who moves away from Munich may work there all the same.
+        # Somebody who moves away from Munich may still work there.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
     found += (each for rule in _OF_MEANING for each in rule.find(reader))
@@ -185,7 +186,7 @@ class _ChangeReader:
         self.counts = counts_of(self.words) if says("counted", self.words) else {}
         self.clause = clause_of(self.words) if self.fresh and not self.joins else None
         if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
-            # Of several things that somebody uses it is not said which one is over.
+            # If somebody uses several things, it isn't clear which one has ended.
             self.clause = None
 
     def rivals(self) -> Iterator[Record]:
@@ -213,7 +214,7 @@ class _ChangeReader:
         return bool(self.clause and before and are_rivals(self.clause, before, self.persons | beings()))
 
     def _is_overtaken(self, text: str, words: Set[str]) -> bool:
-        """Whether a memory waits for what has happened now, or shares two rare words with something new."""
+        """Whether a memory expects what has now happened, or shares two rare words with something new."""
         if self.reached and says("awaited", text) and self._rare(words):
             return True
         if self.fresh and self._share_two(words):
@@ -221,7 +222,7 @@ class _ChangeReader:
         return (self.strong or self.fresh) and self._in_another_month(text, words)
 
     def _in_another_month(self, text: str, words: Set[str]) -> bool:
-        """Whether a memory places the same thing in another month."""
+        """Whether a memory puts the same thing in another month."""
         mine, theirs = (set(terms(each)) & months() for each in (self.words, text))
         if not mine or not theirs or mine & theirs:
             return False
@@ -237,9 +238,9 @@ class _ChangeReader:
         return len(shared - self.names - self.persons - beings()) >= 2
 
     def over(self) -> Iterator[Record]:
-        """Memories of what the statement says has ended."""
+        """Memories of things that have ended according to the statement."""
         for said, gone, back in named_as_over(self.words):
-            # Who gave up the flute is not over; who is named alone may be.
+            # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
             found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
             if not found and not gone:
@@ -255,7 +256,7 @@ class _ChangeReader:
         yield from self._put_right()
 
     def _put_right(self) -> list[Record]:
-        """The memory with another figure, if that is put right: "it got moved, Saturday"."""
+        """The memory with another figure, if it is corrected: "it got moved, Saturday"."""
         told = _numbers_of(self.words) if says("put_right", self.words) else set()
         others = [(each, _numbers_of(heard(each.text))) for each, _ in self.held if told]
         others = [(each, theirs) for each, theirs in others if theirs and not told & theirs]
@@ -263,7 +264,7 @@ class _ChangeReader:
         if dates:
             others = [(each, theirs) for each, theirs in others if {kind for kind, _ in theirs} & dates]
         today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
-        # What was told some weeks before is meant if nothing else has a date.
+        # A date mentioned some weeks ago is meant if nothing else has a date.
         lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
         lately = [each for each in lately if self._same_persons(each) and is_coming(heard(each.text))]
         return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
@@ -276,21 +277,21 @@ class _ChangeReader:
         for each, words in self.held:
             hit = self._shared(named, words)
             if each.id in kin:
-                # A daughter who dropped out is called what she was called.
+                # A daughter who dropped out keeps her name.
                 continue
             if self.moves and _is_work_at(each, hit):
-                # Who moves away from Munich may work there all the same.
+                # Somebody who moves away from Munich may still work there.
                 continue
             if each.attribute == "home" and not self._shared(named, set(terms(each.value))):
-                # Who lives there with a cat that died lives there still.
+                # Somebody who lived there with a cat that died still lives there.
                 continue
             if hit <= doing and named - doing:
-                # Who stopped wearing a watch may wear glasses.
+                # Somebody who stopped wearing a watch may wear glasses.
                 continue
             if len(hit) < least or not hit or not self._may_be_meant(each, hit):
                 continue
             if (named & (persons() | beings())) - words or (not gone and self._of_others(each, hit)):
-                # "The neighbour's dog" is another one.
+                # "The neighbour's dog" is another dog.
                 continue
             over = _says_over(each.text) if back else _says_over_of(each, hit)
             if not gone and (_speaks_of(each, hit) or (over or (back and _forbids(each))) != back):
@@ -316,13 +317,13 @@ class _ChangeReader:
             theirs = figures(_newest_part(heard(each.text)))
             differ = [kind for kind in told.keys() & theirs.keys() if self._is_other(kind, told[kind], theirs[kind])]
             if not differ and "" in told and self.changed:
-                # "Upped to 100" has the measure of what it was before.
+                # "Upped to 100" has the unit of the earlier figure.
                 differ = [kind for kind in theirs if is_measure(kind)][:1]
-            # On Tuesdays all the same, but weekly now.
+            # Something that is weekly now may still be on Tuesdays.
             loose = (SIDE, APART, *([WEEKDAY] if {"often", "clock"} & set(differ) else []))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
             if "often" in differ and self._is_same_clause(each):
-                # What is done every Sunday at three is no longer done every night at three.
+                # Something that is done every Sunday at three isn't done every night at three any more.
                 agree.discard("clock")
             if not differ or agree:
                 continue
@@ -345,13 +346,13 @@ class _ChangeReader:
         yield from self._measured_anew(told)
 
     def so_many(self) -> Iterator[Record]:
-        """The only memory of how many there are, if the statement says how many there are now, or that one has come."""
+        """The only memory of a number, if the statement says how many there are now, or that there is one more."""
         if self.besides or not says_how_many(self.words):
             return
         own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
         counted = [each for each in own if _counts_own(heard(each.text))]
         if len(counted) > 1 and says("one_more", self.words):
-            # The fifth follows upon four.
+            # The fifth comes after four.
             counted = [each for each in counted if is_another_count(self.words, heard(each.text))]
         if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
             yield counted[0]
@@ -362,13 +363,13 @@ class _ChangeReader:
         return bool(mine and theirs and (mine.subject, mine.verb) == (theirs.subject, theirs.verb))
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
-        """Whether a statement gives other values than a memory, or says that of its days only some are left."""
+        """Whether a statement gives other values than a memory, or says that only some of its days are left."""
         if kind.startswith(WEEKDAY) and self.only and told < theirs:
             return True
         return not told & theirs
 
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The only memory of the same measure, if a sentence states just a figure: "79 kilos this morning"."""
+        """The only memory of the same measurement, if a sentence only states a figure: "79 kilos this morning"."""
         for sentence in sentences(self.words, small_opens=True) if any(is_measure(kind) for kind in told) else ():
             mine = figures(sentence)
             kinds = {kind for kind in mine if is_measure(kind) and not kind.startswith((SIDE, APART))}
@@ -384,7 +385,7 @@ class _ChangeReader:
                 yield same[0]
 
     def priced(self) -> Iterator[Record]:
-        """The only memory of a rent, pay or fee, if somebody from whom one hears of it names another figure."""
+        """The only memory of a rent, pay or fee, if the person who sets it names another figure."""
         for heard_of, tells in prices() if not self.besides else ():
             if not heard_of.search(self.words):
                 continue
@@ -394,7 +395,7 @@ class _ChangeReader:
                 yield same[0]
 
     def measured(self) -> Iterator[Record]:
-        """Memories with another figure of a measure of one's life, of which the newest counts."""
+        """Memories with an older figure of a measurement of one's life."""
         for pattern in series():
             own = pattern.search(self.words)
             for each, _ in self.held if own else ():
@@ -403,7 +404,7 @@ class _ChangeReader:
                     yield each
 
     def anew(self) -> Iterator[Record]:
-        """Memories of a home, a job and the like, if the statement tells of another one."""
+        """Memories of a home, a job and the like, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
         for thing, changes, tells in _things():
@@ -411,12 +412,12 @@ class _ChangeReader:
             if own is not None and (_is_time(self.words[own.end() :]) or says("for_a_visit", self.words)):
                 # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
                 continue
-            # Where nothing is said of how it changes, it is another one of which it is said that it is so now.
+            # A thing without its own patterns for a change must be called new.
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
                 continue
             for each, _ in self.held:
                 if ONE_LIFE.get(self.draft.attribute) == each.attribute:
-                    # What another employer or another job says of the other is decided in `occupation`.
+                    # `occupation` decides how employer and job affect each other.
                     continue
                 words, apart = heard(each.text), each.subject and self.draft.subject != each.subject
                 told = tells.search(words) if not each.attribute else None
@@ -427,7 +428,7 @@ class _ChangeReader:
                     # "Mara's decree came through".
                     theirs = words
                 same = self._are_same(without_speaker(mine), without_speaker(theirs)) or (
-                    # "Mara and I": it is of her whom the memory calls somebody of the speaker's.
+                    # In "Mara and I" she is the person whom the memory relates to the speaker.
                     says("joint", mine) and self._are_same(self.words, theirs)
                 )
                 if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
@@ -462,7 +463,7 @@ class _ChangeReader:
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
 
     def _begins_with(self, kin: set[str], record: Record) -> bool:
-        """Whether one of both is about a relative or animal, and the other about the speaker."""
+        """Whether the statement or the memory has one of `kin` as its subject."""
         subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, heard(record.text))]
         return any({synonyms().get(term, term) for term in each} & kin for each in subjects)
 
@@ -487,18 +488,18 @@ class _ChangeReader:
         return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
     def related(self) -> Iterator[Record]:
-        """Memories with two rare words of a statement that something has ended, or that fills a slot anew."""
+        """Memories that share two rare words with a statement that something has ended, or that fills a slot again."""
         if not self.strong and not (self.changed and self.draft.attribute):
             return
         if self.draft.kind == "episodic" and not self.draft.messages:
-            # An event that is told by itself ends what it names, and nothing that merely shares words with it.
+            # An event ends what it names, and nothing that merely shares words with it.
             return
         found = []
         for each, words in self.held:
             if each.kind == "episodic" or (each.attribute and is_name_of(each)):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
+            # A person named in both may have nothing to do with what is replaced, except as one of several.
             only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(heard(each.text))
             least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
@@ -510,13 +511,13 @@ class _ChangeReader:
         """Whether a memory may be about the statement's subject."""
         mine, theirs = (_NUMBERED.match(heard(text)) for text in (self.words, record.text))
         if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
-            # Gate 2 is another one than gate 3.
+            # Gate 2 is not gate 3.
             return False
         if record.kind == "procedural":
             return bool(shared & _names(self.words)) and not (record.task_type or record.name)
         apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
         if apart and record.attribute and record.attribute == self.draft.attribute:
-            # Who quit the firm is not whoever else works there.
+            # Somebody who quit the firm isn't everybody else who works there.
             return False
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
@@ -529,14 +530,14 @@ FindBeside: TypeAlias = Callable[[MemoryDraft, Sequence[Record]], Iterable[Recor
 class EndingRule(NamedTuple, Generic[Find]):
     """One way in which a statement ends memories.
 
-    A statement is compared with what is known only if a gate of some rule opens, or if it speaks against a slot.
+    A statement is only compared with known memories if a gate of some rule opens, or if it contradicts a slot.
     """
 
     find: Find
     gates: tuple[Gate, ...] = ()
     """Whether a text, in standard words, may end something in this way."""
     alone: tuple[Gate, ...] = ()
-    """Those of its gates that open for a statement as well that tells nothing by itself, and is else dropped."""
+    """The gates that also open for a statement that tells nothing by itself, and would otherwise be dropped."""
 
 
 def _says(*names: str) -> Gate:
@@ -547,7 +548,7 @@ _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(came_true),
     EndingRule(lambda draft, held: called_off(heard(draft.text), held), gates=(_says(*OFF),)),
 )
-"""What becomes of plans; asked before what the statement itself plans is left out of it."""
+"""How plans end; tried before the statement's own plans are removed from it."""
 _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(of_slot),
     EndingRule(turned),
@@ -557,7 +558,7 @@ _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(switched_from),
     EndingRule(lambda draft, held: other_half(draft, held, heard(draft.text))),
 )
-"""What ends with a slot's value, in the same slot or beside it."""
+"""What ends with a slot's value, in the same slot or others."""
 _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] = (
     EndingRule(_ChangeReader.over, alone=(says_of_change,)),
     EndingRule(_ChangeReader.other, gates=(figures,)),
@@ -569,19 +570,19 @@ _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] =
     EndingRule(_ChangeReader.rivals, gates=(counts_of,), alone=(_says("reached"),)),
     EndingRule(_ChangeReader.recovered, gates=(_says("recovered"),), alone=(_says("outgrown"),)),
 )
-"""What ends by what a statement means, in any slot but its own."""
+"""What the meaning of a statement ends, in any slot but its own."""
 
 
 @cache
 def _gates(*, alone: bool) -> tuple[Gate, ...]:
-    """The gates of all rules, each once; `alone` those that open for what tells nothing by itself."""
+    """The gates of all rules, each once; with `alone` those for statements that tell nothing by themselves."""
     rows = [(rule.gates, rule.alone) for rules in (_OF_PLANS, _OF_SLOTS, _OF_MEANING) for rule in rules]
     return tuple(dict.fromkeys(each for gates, by_itself in rows for each in (*by_itself, *(() if alone else gates))))
 
 
 @lru_cache(512)
 def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
-    """The terms of each thing that is said to have ended, whether it is somebody who died, and whether it is back.
+    """The terms of each thing that has ended, whether it is somebody who died, and whether it is back.
 
     Cached, since each statement is compared with the same memories.
     """
@@ -600,7 +601,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
 
 @lru_cache(512)
 def times_over(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
-    """The days and times of each phrase that is said to have ended: "no more 7 to 3", "not Thursdays any more"."""
+    """The days and times of each phrase that says what has ended: "no more 7 to 3", "not Thursdays any more"."""
     phrases = (
         found["what"]
         for pattern in each_of("over_what")
@@ -612,16 +613,16 @@ def times_over(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
 
 
 def _has_times(record: Record, times: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a memory has these days or times, and says of no end."""
+    """Whether a memory has these days or times, and doesn't say that they ended."""
     text = heard(record.text)
     theirs = figures(text)
     return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not says("ends", text)
 
 
 def _phrase(text: str, *, before: bool) -> frozenset[str]:
-    """The terms of the thing named at the end of a text that stands `before` a verb, or else at its beginning."""
+    """The terms of the thing at the end of a text (if that is `before` a verb), or at its beginning."""
     said = [found[0] for found in _WORDS.finditer(text)]
-    # Of "the truck's generator" it is the generator; "the neighbour's dog" is not one's own.
+    # In "the truck's generator" it is the generator; "the neighbour's dog" is not the speaker's.
     said = [word for at, word in enumerate(said) if at + 1 == len(said) or not _is_owner(word)]
     ends = _phrase_ends()
     if before and writes_nouns_large(text):
@@ -631,7 +632,7 @@ def _phrase(text: str, *, before: bool) -> frozenset[str]:
     else:
         start = next((at for at, word in enumerate(said) if word.casefold() not in ends), len(said))
         end = next((at for at in range(start + 1, len(said)) if said[at].casefold() in ends), len(said))
-        # "Going to the choir", "teaching in Hull": what follows a verb belongs to it.
+        # "Going to the choir", "teaching in Hull": what follows the verb belongs to it.
         if end == start + 1 and said[start].endswith("ing"):
             end = next((at for at in range(end + 1, len(said)) if said[at].casefold() in ends), len(said))
         said = said[start : min(end, start + _PHRASE)]
@@ -639,15 +640,15 @@ def _phrase(text: str, *, before: bool) -> frozenset[str]:
 
 
 def _is_owner(word: str) -> bool:
-    """Whether a word says whose the thing behind it is, and names nobody that one has."""
+    """Whether a word is a possessive before a thing, and names nobody who belongs to the speaker."""
     return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (persons() | beings())
 
 
 def _last_nouns(words: list[str]) -> list[str]:
-    """The last noun of a German phrase with adjacent ones; the whole phrase if it capitalises none."""
+    """The last noun of a German phrase, with adjacent ones; the whole phrase if it capitalises none."""
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
-    # "Das Bisoprolol hat die Ärztin abgesetzt": it is not the doctor who is over.
+    # "Das Bisoprolol hat die Ärztin abgesetzt": it isn't the doctor who has ended.
     large = [at for at in large if not set(terms(words[at])) & roles()] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
@@ -684,7 +685,7 @@ def _says_over(text: str) -> bool:
 
 
 def _forbids(record: Record) -> bool:
-    """Whether a memory is a rule for answers that says what they must not have."""
+    """Whether a memory is a rule about what answers must not contain."""
     return record.attribute == "manner" and says("forbids", heard(record.text))
 
 
@@ -744,13 +745,13 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory was recorded before a statement and, if both have sources, is not about a later day."""
     if record.recorded >= draft.recorded or set(record.sources) & set(draft.messages):
         return False
-    # "She died yesterday" is said today of whoever was told of today.
+    # "She died yesterday" ends what was said about her today.
     return not (record.sources and draft.messages) or record.at.date() <= (draft.told or draft.at).date()
 
 
 @from_data
 def _things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
-    """Things of which one has one at a time: patterns that say that it changed, and that say which it is."""
+    """Things of which one has one at a time, with patterns for a change, and for which one it is."""
     return tuple(
         (thing, lazy_re(either(known.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
         for known in (each.known for each in all_cues().values())

@@ -24,9 +24,9 @@ from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryChange, M
 from ireneo.patterns import lazy_re, readable
 
 SEAL = "as_exported"
-"""The name of the line that tells an edited file from one that is as it was exported."""
+"""The name of the line that shows whether a file was edited since it was exported."""
 _SEALED = ("kind", "text", *NAMES)
-"""What a person may reword, so that it is another memory then."""
+"""Fields that identify the memory: a person who rewords them makes another one."""
 _KNOWN = {each.name for each in fields(Record)} | {SEAL}
 _INSIDE = {
     name: {each.name for each in fields(kind)}
@@ -49,29 +49,29 @@ class MemoryEntry(Struct, frozen=True, kw_only=True):
     """A memory as read from a file."""
 
     record: Record
-    """Without an id where it was written by hand, and without evidence where it names none."""
+    """Without an id if it was written by hand, and without evidence if it names none."""
     timed: bool
-    """Whether it says when."""
+    """Whether it states a time."""
     edited: bool | None
-    """Whether it was reworded since it was exported; None where the file can't tell."""
+    """Whether it was reworded since it was exported; None if the file doesn't show it."""
 
 
 class Misread(Struct, frozen=True, kw_only=True):
-    """Which value can't be a memory's, and why."""
+    """A value that can't be a memory's, and why."""
 
     name: str
-    """The key that is wrong; "" where none is."""
+    """The wrong key; "" if no key is wrong."""
     sentence: str
 
 
 def seal_of(record: Record) -> str:
-    """A digest of a memory's words, by which edits are recognised; surrounding blanks and line ends don't count."""
+    """A digest of a memory's words that shows edits; surrounding blanks and line ends don't count."""
     words = (settled(getattr(record, name)) for name in _SEALED)
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
 def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misread:
-    """The memory with these values; fields that a file written by hand leaves out get defaults."""
+    """The memory with these values; fields that are missing in a file written by hand get defaults."""
     if wrong := _wrong_names(given):
         return wrong
     told = {name: value for name, value in given.items() if name != SEAL}
@@ -90,7 +90,7 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
 
 
 def settled(word: str) -> str:
-    """`word` without what editors change by themselves: surrounding blanks and line ends."""
+    """Remove from `word` what editors change by themselves: surrounding blanks and line ends."""
     return word.replace("\r\n", "\n").strip()
 
 
@@ -156,9 +156,9 @@ _MINUTE = timedelta(minutes=1)
 
 
 def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str]) -> Iterator[str]:
-    """The fields of a record as TOML, without those in `left_out`: those in `order` first, tables at the end.
+    """The fields of a record as TOML: those in `order` first, tables at the end.
 
-    Defaults are not written.
+    Those in `left_out` and defaults are not written.
     """
     tables: list[str] = []
     for name, value in stated(record, order, left_out):
@@ -186,7 +186,7 @@ def stated(
 
 @cache
 def _fields(kind: type[Struct]) -> dict[str, FieldInfo]:
-    # What a type has must be worked out from its annotations, and is asked for with each memory.
+    # Finding a type's fields needs its annotations, and is done for each memory.
     return {each.name: each for each in fields(kind)}
 
 
@@ -200,14 +200,14 @@ def _value(value: object) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_key(key)} = {_value(value[key])}' for key in sorted(value))} }}"
     if isinstance(value, tuple):
-        # A list of several stands one a line, so that one more is one line more.
+        # Each item of a list is on its own line, so that an added item is an added line.
         lines = "".join(f"\n  {_value(each)}," for each in value)
         return f"[{_value(value[0])}]" if len(value) == 1 else f"[{lines}\n]"
     return repr(value)
 
 
 def _text(value: str) -> str:
-    # JSON's strings are TOML's, but for one character that TOML wants escaped and JSON doesn't.
+    # JSON strings are TOML strings, except for one character that only TOML requires to be escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -223,7 +223,7 @@ def _key(name: str) -> str:
 
 
 def line_of(front: str, name: str) -> int:
-    """The line of the file that sets `name`, if `front` begins at the second line; 1 if none does."""
+    """The number of the line that sets `name`, if `front` begins at the second line; 1 if there is none."""
     given = re.compile(rf"\s*(\[\[?\s*)?(['\"]?){re.escape(name)}\2\s*[=\].]")
     numbers = (number for number, line in enumerate(front.split("\n"), start=2) if name and given.match(line))
     return next(numbers, 1)
@@ -261,7 +261,7 @@ def _is_memory(line: bytes) -> bool:
 
 def write_line(record: Record) -> str:
     """The memory as one line of JSON without a line break; deterministic."""
-    # Not left to the encoder: it takes for a default only what is one and the same object.
+    # Not left to the encoder, which only omits defaults that are the same object.
     said = {name: _plain(value) for name, value in stated(record)}
     return msgspec.json.encode({**said, SEAL: seal_of(record)}).decode()
 
@@ -303,7 +303,7 @@ _ORDER = (
     ),
     *("confidence", "salience", "origin", "trust", "seen", "drawn"),
 )
-"""What someone who opens the file looks for first."""
+"""The fields that somebody who opens the file looks for first."""
 _LINE = lazy_re(r"\(at line (\d+), column \d+\)")
 
 
@@ -356,7 +356,7 @@ def _parted(text: str) -> tuple[str, str] | None:
     if first.rstrip() != FENCE:
         return None
     if first.endswith("\r"):
-        # We never end that line so: an editor, or git on its way to Windows, has changed how all of them end.
+        # We never end this line so: an editor, or git on Windows, has changed all line ends.
         rest = rest.replace("\r\n", "\n")
     begin = 0
     while begin < len(rest):
@@ -364,7 +364,7 @@ def _parted(text: str) -> tuple[str, str] | None:
         line = rest[begin : len(rest) if end < 0 else end]
         if line.rstrip() == FENCE:
             body = "" if end < 0 else rest[end + 1 :]
-            # A memory's file ends with one line break that is not its own.
+            # A memory's file ends with a line break that isn't part of its text.
             return rest[:begin].removesuffix("\n"), body.removesuffix("\n")
         if end < 0:
             return None
@@ -381,7 +381,7 @@ def drafts_of(record: Record) -> list[MemoryDraft]:
 
 
 def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
-    """The evidence that somebody adds by writing or rewording a file: told now, about the time in the file."""
+    """The evidence of somebody who writes or rewords a file: recorded now, about the time in the file."""
     record = entry.record
     said = Evidence(
         at=record.at if entry.timed else now,
@@ -392,7 +392,7 @@ def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDr
         confidence=record.confidence,
         conditions=record.conditions,
     )
-    # A text that was changed and does not name the value any more says another one.
+    # A changed text that no longer names the value has another value.
     keeps = known is not None and record.value != known.value
     value = record.value if keeps or record.value.casefold() in record.text.casefold() else ""
     return replace(_draft(record, said), value=value)
@@ -424,7 +424,7 @@ def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
 
 
 def said_before(record: Record | None, draft: MemoryDraft) -> bool:
-    """Whether a memory has this evidence of a user already, so that importing a file twice adds it once."""
+    """Whether a memory already has this evidence of a user, so that importing a file twice adds it once."""
     return record is not None and any(
         each.origin == draft.origin and each.against == draft.against and not each.sources and _same_time(each, draft)
         for each in record.evidence
@@ -432,7 +432,7 @@ def said_before(record: Record | None, draft: MemoryDraft) -> bool:
 
 
 def is_taken(saying: Record | None, word: MemoryDraft, *, told: Record) -> bool:
-    """Whether an edit of the memory `told` was imported already, so that another memory says it."""
+    """Whether an edit of the memory `told` was imported before, so that another memory has it."""
     if saying is None or not said_before(saying, word):
         return False
     return saying.id != told.id or settled(saying.text) == settled(word.text)
@@ -461,10 +461,10 @@ def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
 
 def _draft(record: Record, piece: Evidence) -> MemoryDraft:
     names = {name: getattr(record, name) for name in (*_SEALED, "cue", "pinned")}
-    # By the words in which a lesson was drawn it is known again.
+    # A lesson is recognised by its original wording.
     return MemoryDraft(**asdict(piece), **(names | {"text": record.drawn or record.text}))
 
 
 def _same_time(piece: Evidence, draft: MemoryDraft) -> bool:
-    # Where the file names no time, it was the time of the import.
+    # If the file has no time, it is the time of the import.
     return piece.at == draft.at or (not draft.timed and not piece.timed)

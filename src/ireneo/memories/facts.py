@@ -1,7 +1,7 @@
 """Facts over time: which value of a slot was true when, and when that was believed.
 
-A new value of a slot (a new home) replaces the old one here; what a statement ends by its meaning, without a slot, is
-decided in `endings`.
+A new value of a slot (a new home) replaces the old one here; `endings` decides which memories the meaning of a
+statement ends in other slots.
 """
 
 from __future__ import annotations
@@ -32,15 +32,14 @@ from ireneo.memories.record import (
 )
 from ireneo.short_repr import ShortRepr
 
-# When each of several values was true: a function of all that was ever said of them, in the order we were told.
-#
-# Each piece of evidence says "from `at` on (until `until`) it is so". It is taken in, unless another value that is
-# trusted more holds at that time: then it is disputed. A value lasts until the next one begins, so that a late word
-# about the past goes where it belongs and changes nothing later, and A, B, A gives A two periods.
+# When each of several values was true: a function of all evidence, in the order in which we were told. Each piece of
+# evidence says "from `at` on (until `until`) this is true". It is inserted, unless a more trusted value is true at that
+# time: then it is disputed. A value lasts until the next one begins. So a late report about the past is inserted where
+# it belongs and changes nothing later, and A, B, A gives A two periods.
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """From here on a value holds: until `until` if that was stated, and at most until the next point."""
+    """The start of a value: it is true until `until` if that was stated, and at most until the next point."""
 
     start: datetime
     until: datetime | None
@@ -49,7 +48,7 @@ class Point(Struct, frozen=True, kw_only=True):
     recorded: datetime
 
     def covers(self, moment: datetime) -> bool:
-        """Whether it holds at a moment after its start, by its own end."""
+        """Whether it is true at a moment after its start, considering only its own end."""
         return self.until is None or moment < self.until
 
 
@@ -58,7 +57,7 @@ class HeldPeriod(Struct, frozen=True, kw_only=True):
 
     period: Period
     ended_by: Point | None = None
-    """Its own word where it was said that it ended, another value where that took its place."""
+    """The value's own evidence if that stated the end, or the value that replaced it."""
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
@@ -66,9 +65,9 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
     stretches: dict[MemoryId, list[HeldPeriod]]
     disputed: frozenset[MemoryId]
-    """Those of which a word was not taken in, since a more trusted one stood against it."""
+    """Memories with evidence that was not inserted, since more trusted evidence contradicts it."""
     told: datetime
-    """When the last of it was told."""
+    """When the last evidence was recorded."""
 
 
 def timeline(records: Sequence[Record]) -> Timeline:
@@ -84,7 +83,7 @@ def timeline(records: Sequence[Record]) -> Timeline:
 
 
 def beliefs(records: Sequence[Record]) -> Iterator[tuple[datetime, dict[MemoryId, list[HeldPeriod]]]]:
-    """The timeline as it was believed after each moment at which something was told."""
+    """The timeline as it was believed after each moment at which evidence was recorded."""
     points: list[Point] = []
     for told, together in groupby(_claims(records), key=lambda claim: claim[0].recorded):
         for piece, memory in together:
@@ -117,10 +116,10 @@ def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
     ends = piece.against or (piece.until is not None and piece.until <= piece.at)
     same = holds is not None and holds.id == memory
     if ends and holds and not same:
-        # It says that something ended which does not hold there: nothing follows from that.
+        # It states the end of something that isn't true at that time, which has no consequence.
         return True
     if ends and before and before.id != memory and before.start == before.until == piece.at:
-        # Something else ended at that moment, by the same word.
+        # Something else ended at that moment, by the same evidence.
         return True
     if holds and (not same or ends or piece.until) and _trust(points, at) > piece.trust:
         return False
@@ -157,7 +156,7 @@ def _drop_rest(points: list[Point], at: int, trust: float) -> None:
 
 
 def _trust(points: Sequence[Point], at: int) -> float:
-    """The trust in the value at a point: that of the most trusted evidence in its run."""
+    """The trust in the value at a point: that of its most trusted evidence without interruption."""
     most = points[at].trust
     while at > 0 and points[at - 1].id == points[at].id and points[at - 1].covers(points[at].start):
         at -= 1
@@ -186,16 +185,15 @@ def held_at(periods: Iterable[Period], moment: datetime) -> bool:
     return any(each.start <= moment and (each.end is None or moment < each.end) for each in periods)
 
 
-# How memories are settled that stand under one key as values in time: of a slot, or versions of steps.
-#
-# Of most keys one value holds at a time. A slot that holds several ("allergy") has a timeline for each of its values.
+# How memories with one key are settled as values in time: values of a slot, or versions of steps. Under most keys one
+# value is true at a time. A slot with several values ("allergy") has a timeline for each of them.
 
 
 def settle_values(records: Sequence[Record]) -> list[Record]:
     """The memories of one key, each with its state and periods, by id.
 
-    Values of a slot that holds several are settled each for itself: what ends one of them is said of that one. What
-    holds is judged by the moment at which the last of it was told; `holds_at` is for any other.
+    Values of a slot that holds several are settled separately, since a statement ends only the value that it names. The
+    state is that at the time of the last evidence; `holds_at` answers for any other time.
     """
     if len(records) > 1 and stand_together(records):
         return [settled for each in sorted(records, key=lambda one: one.id) for settled in settle_values([each])]
@@ -208,7 +206,7 @@ def settle_values(records: Sequence[Record]) -> list[Record]:
 
 
 def stand_together(records: Sequence[Record]) -> bool:
-    """Whether the values of a key are true side by side: the attribute is a set, or a value was said to add to it."""
+    """Whether the values of a key are true side by side: the attribute is a set, or one was added to the others."""
     return any(
         holding_of(each.attribute) in ("set", "event") or any(piece.adds for piece in each.evidence) for each in records
     )
@@ -244,7 +242,7 @@ def _settled(
     if any(each.end is None or each.end > told for each in periods):
         return record
     end = stretches[-1].ended_by
-    assert end is not None  # what has an end was ended by something
+    assert end is not None  # something that has an end was ended by something
     if end.id == record.id:
         return replace(record, state="retired", reason=_reason_ended(record, last.end), retired=end.recorded)
     by = of_id[end.id]
@@ -289,11 +287,11 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
 
     record: Record
     period: Period
-    """When it was so; of what was disputed, when it was said to be so."""
+    """When it was true; for disputed evidence, when it was said to be true."""
     believed_from: datetime | None
-    """When we came to believe it; None where we never did, since a more trusted word stood against it."""
+    """When we began to believe it; None if we never did, since more trusted evidence contradicted it."""
     believed_to: datetime | None = None
-    """When we ceased to believe that it was ever so then; None: we believe it still."""
+    """When we stopped believing that it was ever true then; None if we still do."""
 
     @property
     def against(self) -> tuple[str, ...]:
@@ -302,10 +300,10 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
 
 
 def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at: datetime | None = None) -> list[Fact]:
-    """The facts that the memories of one key tell, by when they began: those of now, those corrected, those disputed.
+    """The facts in the memories of one key, in order of their beginning: current, corrected and disputed ones.
 
-    With `at` only what was true at that moment. With `believed_at` all is as it was for one who had been told nothing
-    after that moment, the records too.
+    With `at` only those true at that moment. With `believed_at` everything is as it was believed at that moment, the
+    records included.
     """
     told = [each for each in records if each.state != "erased"]
     if believed_at is not None:
@@ -326,7 +324,7 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
 
 
 def _believed(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetime, datetime | None]]:
-    """Each value with each of its periods, as it was last believed, and from when to when."""
+    """Each value with each of its periods, as it was last believed, and from when to when it was believed."""
     if len(records) > 1 and stand_together(records):
         return [each for record in records for each in _believed([record])]
     open_since: dict[tuple[MemoryId, datetime], tuple[datetime, Period]] = {}
@@ -353,8 +351,8 @@ def _disputed_facts(record: Record) -> list[Fact]:
 
 
 Holding: TypeAlias = Literal["one", "set", "series", "event"]
-"""How an attribute's values hold: one at a time; side by side, until one of them ends; all of them, the newest being
-what is so now; each an event of its own."""
+"""How an attribute's values relate: ``one`` at a time; a ``set``, each until it ends; a ``series``, in which the
+newest is current; each an ``event`` of its own."""
 
 _HOLDING: dict[str, Holding] = {
     **dict.fromkeys(
@@ -370,9 +368,9 @@ _HOLDING: dict[str, Holding] = {
     ),
     "event": "event",
 }
-"""Of the codes those that hold otherwise than one value at a time."""
+"""The codes of attributes that don't have one value at a time."""
 ONE_LIFE = {"employer": "job", "job": "employer"}
-"""Attributes of which one may end with the other."""
+"""Attributes of which one may end together with the other."""
 _SELDOM_CHANGES = frozenset("allergy birthday birthplace called language name origin".split())
 _NO_PLURAL = ("ss", "us", "is", "os")
 
@@ -395,9 +393,9 @@ def seldom_changes(attribute: str) -> bool:
 
 
 def holding_of(attribute: str) -> Holding:
-    """How the values of an attribute hold, told by its code or, where it has none, by the last word of its name.
+    """How the values of an attribute relate, by its code or, without one, by the last word of its name.
 
-    A plural holds several. Of all that tells nothing, a new value takes the place of the last.
+    A plural holds several. By default a new value replaces the last one.
     """
     code = attribute_of(attribute)
     known = _HOLDING.get(code) or _HOLDING.get(code.replace(" ", "_"))
@@ -417,7 +415,7 @@ def _codes() -> dict[str, str]:
 
 
 def _is_plural(word: str) -> bool:
-    # So that DNS, SMS and the like are none.
+    # So DNS, SMS and the like aren't plurals.
     return (
         len(word) > 4
         and word.endswith("s")

@@ -104,9 +104,9 @@ def numbers_in(text: str) -> set[str]:
 
 
 def bare_numbers(text: str, *, told: bool = False) -> list[float]:
-    """The numbers of a text that have no unit of anything but money, are no date, and no time of day.
+    """The numbers of a text without a unit (except money) that are neither a date nor a time of day.
 
-    With `told` those alone of which it is said that it is so much: "it's 1,600", "I'm on 5,800".
+    With `told` only those with words for an amount before them: "it's 1,600", "I'm on 5,800".
     """
     found = []
     text = with_digits(text, units())
@@ -122,7 +122,7 @@ def bare_numbers(text: str, *, told: bool = False) -> list[float]:
 
 
 def is_near(now: str, before: str) -> bool:
-    """Whether a text has one number alone, and that is another one than an earlier text has, of about its size."""
+    """Whether a text has only one number, which differs from an earlier text's but is of similar size."""
     numbers = set(bare_numbers(now, told=True))
     if len(numbers) != 1:
         return False
@@ -133,7 +133,7 @@ def is_near(now: str, before: str) -> bool:
 
 @from_data
 def prices() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    """Of a rent, a pay or a fee: patterns of a word about another one, and of what tells which it is."""
+    """Patterns for a rent, pay or fee: of words about another price, and of words that identify it."""
     return tuple(
         (lazy_re(either(known.prices_heard[thing]), re.I), lazy_re(either(patterns), re.I))
         for known in (each.known for each in all_cues().values())
@@ -173,7 +173,7 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 
 @from_data
 def series() -> tuple[re.Pattern[str], ...]:
-    """Patterns of measures of one's life, in all languages."""
+    """Patterns of measurements of one's life, in all languages."""
     of_all: dict[str, list[str]] = {}
     for known in (each.known for each in all_cues().values()):
         for measure, patterns in known.series.items():

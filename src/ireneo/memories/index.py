@@ -12,15 +12,14 @@ from ireneo.language.words import terms
 from ireneo.log.message import Draft
 from ireneo.memories.record import Kind, Record
 
-# The numbers of documents: a message or a memory in the index, with what ranking must know of it packed in.
-#
-# A document's number is a whole number below 2**63, so that a database can keep it as its row's own key:
+# Document numbers: a message or a memory in the index, with what ranking must know about it packed in. A number is
+# below 2**63, so that a database can use it as the row's key:
 #
 #     session key (32 bits) | ordinal in the session (24) | class of its length (5) | class of its role (2)
 #
-# A list of numbers alone then tells, with no text read, which documents are neighbours, how long each one is, and who
-# speaks. Its *place* is the number without the two classes: the neighbours of a place are the places one before and one
-# after, whatever they hold, and the numbers at a place are those from `place << 7` up to `(place << 7) + 127`.
+# So a list of numbers alone shows, without reading a text, which documents are neighbours, how long each is, and who
+# speaks. The *place* of a document is its number without the two classes: its neighbours are at the places one before
+# and one after, and the possible numbers at a place are those from `place << 7` up to `(place << 7) + 127`.
 
 
 RoleClass = Literal[0, 1, 2]
@@ -49,12 +48,12 @@ def document_number(session_key: int, ordinal: int, terms: int, role: RoleClass)
 
 
 def length_class(terms: int) -> int:
-    """The class, 0 to 31, of a document with `terms` terms: two and a half classes to a doubling, up to 5,400 terms."""
+    """The class, 0 to 31, of a document with `terms` terms: two and a half classes per doubling, up to 5,400 terms."""
     return min(_LENGTH_CLASSES - 1, round(_CLASSES_PER_DOUBLING * math.log2(1 + terms)))
 
 
 LENGTHS = tuple(2 ** (each / _CLASSES_PER_DOUBLING) - 1 for each in range(_LENGTH_CLASSES))
-"""How many terms a document of each class has, about."""
+"""About how many terms a document of each class has."""
 
 
 def length_of(number: int) -> float:
@@ -63,7 +62,7 @@ def length_of(number: int) -> float:
 
 
 def role_of(number: int) -> int:
-    """0 where the user speaks, 1 where the assistant does, 2 where another does (a tool, a memory)."""
+    """0 if the user speaks, 1 if the assistant does, 2 for others (a tool, a memory)."""
     return number & 3
 
 
@@ -78,26 +77,26 @@ def session_of(number: int) -> int:
 
 
 def numbers_at(place: int) -> tuple[int, int]:
-    """The first and the last number that a document at `place` can have: a range of keys to be read."""
+    """The first and the last possible number of a document at `place`, as a range of keys to read."""
     return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1
 
 
 def role_of_message(draft: Draft) -> RoleClass:
-    """Who speaks, as document numbers know it; a message that only brings results is nobody's word."""
+    """Who speaks, as document numbers encode it; a message with only results has no speaker."""
     if draft.role == "user":
         return USER if draft.text or not draft.results else OTHER
     return ASSISTANT if draft.role == "assistant" else OTHER
 
 
 def memory_number(number: int, terms: int) -> int:
-    """The number of the document that is a memory with `terms` terms: on their shelf, memories stand in one row."""
+    """The number of the document that is a memory with `terms` terms; memories form one sequence."""
     return number << CLASS_BITS | length_class(terms) << 2 | OTHER
 
 
 def terms_of_memory(record: Record) -> list[str]:
-    """The terms that a memory is found by: those of its text, of its slot or its name alone, its kind and labels.
+    """The terms by which a memory is found: those of its text, of its slot or name, of its kind and labels.
 
-    None where there is nothing in it to search.
+    Empty if there is nothing in it to search.
     """
     found = terms(record.text)
     told = set(found)
@@ -110,28 +109,28 @@ def terms_of_memory(record: Record) -> list[str]:
 
 
 def kind_term(kind: Kind) -> str:
-    """The term under which the memories of a kind stand in an index; no word of a text is ever equal to it."""
+    """The term for the kind of a memory in an index; it never equals a word of a text."""
     return f"#{kind}"
 
 
 def label_term(label: str) -> str:
-    """The term under which the memories that bear a label stand; no word of a text is ever equal to it."""
+    """The term for a memory's label; it never equals a word of a text."""
     return f"#={label}"
 
 
 Vector: TypeAlias = bytes
 """As many signed bytes (int8) as the embedder has dimensions, scaled so that the largest of them is 127 or -127.
 
-Only its direction says anything: how alike two are is their dot product over both lengths (the cosine). Scaled to a
-length of 127 instead, most of the bytes of 384 would be single digits, and four times as much would be lost to
-rounding. All zero where the text has no direction; that is like nothing.
+Only its direction matters: two are compared by the cosine. If it were scaled to a length of 127 instead, most of 384
+bytes would be single digits, and rounding would lose four times as much. All zero if the text has no direction; it is
+similar to nothing.
 """
 
 LARGEST = 127
 
 
 def quantised(values: Sequence[float]) -> Vector:
-    """`values` as a vector. Raises ValueError where one of them is no finite number."""
+    """`values` as a vector. Raises ValueError if one of them is not a finite number."""
     if not all(isfinite(value) for value in values):
         raise ValueError("an embedding holds what is no finite number")
     largest = max(map(abs, values), default=0.0)
@@ -139,6 +138,6 @@ def quantised(values: Sequence[float]) -> Vector:
         return bytes(len(values))
     scale = LARGEST / largest
     if not isfinite(scale):
-        # Numbers so small that their inverse is none: made larger first.
+        # The inverse of very small numbers is infinite, so they are scaled up first.
         return quantised([value * 2.0**200 for value in values])
     return array("b", [round(value * scale) for value in values]).tobytes()

@@ -28,27 +28,26 @@ from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
-# Of which kind a text is, by rules alone: the question that should find it decides.
-#
-# "What must I not repeat?" goes first, then "how is it done?", then "what happened?"; what answers none of them is
-# taken for a statement. English only; a text in another language is a statement, unless a caller says otherwise.
+# The kind of a text, by rules alone: the question that should find it decides. "What must I not repeat?" is tried
+# first, then "how is it done?", then "what happened?"; a text that answers none of them is a statement. English only; a
+# text in another language is a statement, unless a caller says otherwise.
 
 
 LONGEST = 2_000
-"""Characters of a text that are looked at."""
+"""How many characters of a text are read."""
 
 
 class Guess(Struct, frozen=True, kw_only=True):
-    """What a text seems to be; with a slot only for a plain statement."""
+    """What a text seems to be; only a plain statement has a slot."""
 
     kind: Kind
     subject: str = ""
     attribute: str = ""
     value: str = ""
     against: bool = False
-    """It says that this is no longer so."""
+    """Whether it says that something is no longer true."""
     earnest: bool = True
-    """It is stated; not supposed, joked or quoted."""
+    """Whether it is stated, not supposed, joked or quoted."""
 
 
 def _english() -> Kinds:
@@ -74,7 +73,7 @@ def _step() -> str:
 def classify(text: str, speaker: str = "") -> Guess:
     """The kind of `text`, and its slot if it has one; `speaker` is who "I" is, if known.
 
-    Cached: what is remembered is looked at for its draft, for its parts, and once more for each of them.
+    Cached: a text is classified for its draft, for its parts, and again for each of them.
     """
     looked_at = text[:LONGEST].replace("’", "'").strip()
     if _FAILED.search(looked_at):
@@ -89,17 +88,17 @@ def classify(text: str, speaker: str = "") -> Guess:
 
 
 class StatedPart(Struct, frozen=True, kw_only=True):
-    """A statement of a text, to be remembered by itself."""
+    """A statement in a text, to be remembered by itself."""
 
     text: str
     guess: Guess
 
 
 def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
-    """The statements of a text that each fill a slot, and what stands between them, in order.
+    """The statements of a text that each fill a slot, and the text between them, in order.
 
-    Sentences are kept word for word. Of one that fills several slots each clause is told by itself; if that leaves
-    something out, the sentence is a part as well. The whole text is the only part if it fills no slot, or one alone.
+    Sentences are kept verbatim. A sentence that fills several slots is split into clauses; if that leaves something
+    out, the sentence is a part as well. If the text fills at most one slot, it is the only part.
     """
     text = text.strip()
     whole = [StatedPart(text=text, guess=classify(text, speaker))]
@@ -139,7 +138,7 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
 
 
 def _says_instead(facts: Sequence[SaidFact], news: SaidFact) -> bool:
-    """Whether a sentence says in a clause of its own what no longer is so: "Eve left Lyon, she lives in Oslo now"."""
+    """Whether a sentence has a clause for what is no longer true: "Eve left Lyon, she lives in Oslo now"."""
     return any(fact.against and _slot_of(fact) == _slot_of(news) and fact.quote != news.quote for fact in facts)
 
 
@@ -148,7 +147,7 @@ def _read(text: str, speaker: str) -> list[SaidFact]:
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence begins and ends, without repetitions; a line ends one."""
+    """The start and end of each sentence, without repetitions; a line break also ends one."""
     at = 0
     known = set[str]()
     for line in text.splitlines():
@@ -161,7 +160,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _by_sentence(said: Sequence[str], facts: Sequence[SaidFact]) -> list[list[SaidFact]] | None:
-    """The facts of each sentence; None if one stands in none of them."""
+    """The facts of each sentence; None if a fact is in none of them."""
     plain = [" ".join(sentence.replace("’", "'").split()) for sentence in said]
     out: list[list[SaidFact]] = [[] for _ in said]
     at = 0
@@ -179,7 +178,7 @@ def _slot_of(fact: SaidFact) -> str:
 
 
 def _given_twice(facts: Sequence[SaidFact]) -> set[str]:
-    """The slots of one value at a time that a text gives two: nothing tells which one holds."""
+    """The single-value slots for which a text gives two values, so that it is unclear which one is true."""
     values: dict[str, set[str]] = {}
     for fact in facts:
         if fact.attribute and not fact.against and holding_of(fact.attribute) == "one":
@@ -188,7 +187,7 @@ def _given_twice(facts: Sequence[SaidFact]) -> set[str]:
 
 
 def _filled_slots(facts: Sequence[SaidFact], speaker: str) -> list[SaidFact]:
-    """The slots that a sentence fills; who quits one job for another has the other."""
+    """The slots that a sentence fills; somebody who quits one job for another has the other."""
     slots = [fact for fact in facts if fact.attribute and fact.attribute != "manner"]
     slots = [fact for fact in slots if fact.subject != "user" or speaker]
     news = {_slot_of(fact) for fact in slots if not fact.against}
@@ -196,7 +195,7 @@ def _filled_slots(facts: Sequence[SaidFact], speaker: str) -> list[SaidFact]:
 
 
 def _points_back(sentence: str) -> bool:
-    """Whether a sentence can't be told without the one before it."""
+    """Whether a sentence can't be understood without the one before it."""
     rows = cues(language_of_sentence(sentence))
     return bool(rows.refers.match(sentence) or rows.points.match(sentence) or rows.depends.match(sentence))
 
@@ -249,9 +248,9 @@ def _is_past(word: str) -> bool:
 
 
 MOST_BYTES = 65_536
-"""What the text of a memory may take, in UTF-8."""
+"""The most bytes of a memory's text in UTF-8."""
 MOST_NAME = 1_000
-"""Characters of a subject, an attribute, a value, a task type, a name, a session, a project, a signature."""
+"""Most characters of a subject, attribute, value, task type, name, session, project or signature."""
 
 MOST_LABELS = 50
 
@@ -263,13 +262,13 @@ class MemoryDetails(TypedDict, total=False):
     """Optional details of a text to be remembered."""
 
     kind: Kind
-    """Found by rules where it is not given."""
+    """Found by rules if it is not given."""
     at: datetime
-    """When it happened, or since when it is so."""
+    """When it happened, or since when it is true."""
     until: datetime
-    """When it ceased to be so."""
+    """When it stopped being true."""
     recorded: datetime
-    """When it was told, where that is not now: for what is taken over from elsewhere."""
+    """When it was recorded, if not now, for memories from elsewhere."""
     subject: str
     attribute: str
     value: str
@@ -286,22 +285,22 @@ class MemoryDetails(TypedDict, total=False):
     memories: Sequence[str]
     session: str
     project: str
-    """The project that it belongs to, ``*`` for all; that of its session, where none is told."""
+    """The project that it belongs to, ``*`` for all; by default that of its session."""
     labels: Sequence[str]
-    """Words of the caller's own by which it is found again."""
+    """The caller's own words by which it can be found."""
     pinned: bool
     against: bool
-    """It speaks against what it is about: the approach worked after all, it is not so."""
+    """Whether it contradicts its subject: the approach worked after all, it isn't true."""
     adds: bool
-    """The slot holds several values at a time, as of "allergy", and this is one more; where it is not given, the
-    attribute's name tells."""
+    """Whether the slot has several values at a time, such as "allergy", and this is one more; by default the
+    attribute's name decides."""
 
 
 _ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
     "until": tuple(name for name, kind in KINDS.items() if kind.lasts),
     "signature": ("failure",),
 }
-"""Of which kinds alone something is: of others it would be kept and never looked at."""
+"""Details that only some kinds use: others would store and never read them."""
 _FIELDS = tuple(MemoryDetails.__annotations__)
 
 
@@ -337,7 +336,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
     return MemoryDraft(
         text=text,
         kind=guess.kind,
-        # What only is known to have ended did so then, whenever it began.
+        # If only the end is known, it also counts as the time, whenever it began.
         at=at or (until if until and until < recorded else _told_time(text, guess.kind, recorded)),
         recorded=recorded,
         until=until,
@@ -353,7 +352,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         signature=details.get("signature", "").strip(),
         conditions=dict(details.get("conditions", {})),
         against=bool(details.get("against", guess.against)),
-        # What is said against something says what is wrong with it.
+        # A text that contradicts something says what is wrong with it.
         why=text if details.get("against", guess.against) else "",
         adds=_adds(details, guess.attribute),
         session=details.get("session", ""),
@@ -367,7 +366,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
 
 
 def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> MemoryDraft:
-    """The draft of a part of a text: what the whole was given, with the slot and the time of the part."""
+    """The draft of a part of a text: the details of the whole, with the slot and the time of the part."""
     guess = part.guess
     timed = "at" in details or whole.until is not None
     return replace(
@@ -385,7 +384,7 @@ def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> 
 
 
 def _told_time(text: str, kind: Kind, now: datetime) -> datetime:
-    """When something happened, or since when it is so, by the first past time that a text names; else `now`."""
+    """When something happened, or since when it is true, by the first past time in a text; else `now`."""
     times = moments(text[:LONGEST], now, language_of_sentence(text), ahead=False)
     past = [each for each in times if each.at.date() < now.date() and (not KINDS[kind].lasts or each.since)]
     return past[0].at if past else now
@@ -412,7 +411,7 @@ def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
     )
     if kind and kind != "semantic":
         return slot
-    # "My" is whoever speaks: of anybody but the user it is not known who that is.
+    # "My" refers to the speaker; unless that is the user, it is unknown who it is.
     found = classify(text, "user" if origin == "user" else "")
     if not (slot.subject or slot.attribute or slot.value):
         return slot if kind and found.kind != kind else found
@@ -432,7 +431,7 @@ def _adds(details: MemoryDetails, attribute: str) -> bool:
 def _filled(slot: Guess, found: Guess) -> Guess:
     """The given slot, completed from the text if that is about the same subject.
 
-    So a fact is the same whether its slot was given or read.
+    So it makes no difference whether a fact's slot was given or read.
     """
     if slot.value or not slot.subject or found.subject.casefold() != slot.subject.casefold():
         return slot
@@ -440,7 +439,7 @@ def _filled(slot: Guess, found: Guess) -> Guess:
 
 
 def _kind_of_what_was_told(details: MemoryDetails) -> Kind | None:
-    """The kind that the given details require, if one does."""
+    """The kind that one of the given details requires, if any does."""
     if details.get("signature") or details.get("conditions"):
         return "failure"
     if details.get("attribute") or details.get("value"):
@@ -471,7 +470,7 @@ def _check_text(text: object) -> None:
 
 
 def check_time(name: str, value: object) -> None:
-    """Raise BadInput for a time that is none, or has no zone."""
+    """Raise BadInput for a value that is no time, or has no zone."""
     if value is None:
         return
     if not isinstance(value, datetime):
@@ -483,7 +482,7 @@ def check_time(name: str, value: object) -> None:
 def _check_share(name: str, value: object) -> None:
     if value is None:
         return
-    # Written so that what is no number at all, NaN, is refused as well.
+    # Written so that NaN is refused as well.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadInput(f"`{name}` is {value!r}; give a number from 0 to 1.")
 

@@ -1,4 +1,4 @@
-"""The four kinds of memories, a class for each: what they differ in wherever memories of any kind are treated alike."""
+"""The four kinds of memories, a class for each, with everything in which they differ."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ from ireneo.memories.record import (
 )
 
 Factors: TypeAlias = tuple[tuple[str, float], ...]
-"""What a memory's relevance is multiplied by, each part by its name, for those who ask why."""
+"""The named factors by which a memory's relevance is multiplied, kept to explain a score."""
 
 
-# How well a memory is still held, from how often and how long ago it was met: base-level activation.
+# How well a memory is retained, by how often and how long ago it was encountered: base-level activation.
 #
-# Each time that a memory is met leaves a trace that fades with a power of its age, and the traces add up:
+# Each encounter leaves a trace that fades with a power of its age, and the traces add up:
 #
-#     B = ln(sum over j of t_j ** -d)
+#     B = ln(sum over j of t_j ** -d)     with d = 0.5, as in ACT-R.
 #
-# with d = 0.5, as in ACT-R. J. R. Anderson and L. J. Schooler, Reflections of the environment in memory, Psychological
-# Science 2 (1991), found that this is how likely a thing is to be needed again. Of times that are no longer kept one by
-# one, only their number and between which times they lay is known; A. A. Petrov, Computationally efficient
-# approximation of the base-level learning equation in ACT-R (2006), puts the mean of t ** -d over that stretch in the
-# place of each, which for d = 0.5 is 2 / (sqrt(young) + sqrt(old)).
+# J. R. Anderson and L. J. Schooler, Reflections of the environment in memory, Psychological Science 2 (1991), found
+# that this is how likely a thing is to be needed again. Of encounters that are no longer stored one by one only the
+# number and the first and last time are known. A. A. Petrov, Computationally efficient approximation of the base-level
+# learning equation in ACT-R (2006), replaces each by the mean of t ** -d over that time, which for d = 0.5 is 2 /
+# (sqrt(young) + sqrt(old)).
 #
 # ACT-R's chance of retrieval is 1 / (1 + exp((threshold - B) / noise)); with a noise of 1 and the sum S that is
-# S / (S + e ** threshold), so that no logarithm is taken where the sum is 0, and the result lies between 0 and 1.
+# S / (S + e ** threshold), so that no logarithm is taken if the sum is 0, and the result is between 0 and 1.
 
 
 YOUNGEST_DAYS = 1 / 24
-"""Nothing counts as younger than an hour; what lies in the future is as young as can be."""
+"""No encounter counts as younger than an hour, not even one in the future."""
 THRESHOLD = -2.0
-"""The activation at which half is held: met once, 55 days ago."""
+"""The activation at which retention is one half: encountered once, 55 days ago."""
 REFLECTED_PACE = 4.0
 """How much faster an episode ages once a conclusion was drawn from it."""
 _DAY_SECONDS = 86_400
 
 
 class Encounters(Struct, frozen=True, kw_only=True):
-    """`count` times at which a memory was told or used, spread evenly between two moments."""
+    """`count` times at which a memory was recorded or used, spread evenly between two moments."""
 
     first: datetime
     last: datetime
@@ -76,7 +76,7 @@ def activation(met: Iterable[Encounters], now: datetime, *, pace: float = 1.0, s
 
 
 def encounters(record: Record) -> list[Encounters]:
-    """The times at which a memory was told, by when that happened, and used."""
+    """The times at which a memory was recorded (by the time of the event) or used."""
     evidence = supporting(record)
     met = [Encounters(first=each.at, last=each.at) for each in evidence]
     let_go = record.seen - len(record.evidence)
@@ -108,14 +108,14 @@ def _age(moment: datetime, now: datetime, pace: float, since: datetime | None) -
 
 
 _Z = 1.2816
-"""The normal quantile of the bound below: 80 % of the time the true share lies above it."""
+"""The normal quantile of the bound below: the true share is above it 80 % of the time."""
 
 
 def success(record: Record) -> float:
-    """How often it can be relied on to help, from 0 to 1: 0.5 where it was never used.
+    """How reliably it helps, from 0 to 1; 0.5 if it was never used.
 
-    Laplace's rule of succession gives the share (one success and one failure are added); from it a part of Wilson's
-    half width is taken off where it failed, so that two failures in a row weigh more than two in a hundred.
+    Laplace's rule of succession gives the share (one success and one failure are added). If it ever failed, a part of
+    Wilson's half width is subtracted, so that two failures in a row weigh more than two in a hundred.
     """
     failed = record.harmed + sum(each.against for each in record.evidence)
     tries = record.helped + failed
@@ -127,7 +127,7 @@ def success(record: Record) -> float:
 
 
 _OF_STATE = {"active": 1.0, "disputed": 0.5, "superseded": 0.4, "retired": 0.3, "erased": 0.0}
-"""What a fact, or a procedure, is worth in each state."""
+"""The factor of a fact, or a procedure, in each state."""
 
 
 class MemoryKind(ABC):
@@ -135,27 +135,27 @@ class MemoryKind(ABC):
 
     name: Kind
     answers: str
-    """The question that should find it."""
+    """The question that should find such memories."""
     heading: str
     """What a brief calls these memories."""
     place: int
-    """Where they stand in a brief: how it is done, what is true, what happened, and last what must not be repeated."""
+    """Their order in a brief: how it is done, what is true, what happened, and last what must not be repeated."""
     worth: float
-    """What the best of them is worth to a turn: an error that is not made again saves most."""
+    """The worth of the best of them to a turn: avoiding a known error saves most."""
     most = 4
-    """How many a brief shows for a goal."""
+    """How many of them a brief shows for a goal."""
     shown: tuple[State, ...] = ("active",)
     """The states in which a brief shows them."""
     lasts = False
-    """Whether it states what holds from then on, rather than what happened at a time."""
+    """Whether it states what is true from then on, rather than an event."""
     costs_each_time = False
-    """Whether each time that it was seen had its cost, however seldom that was."""
+    """Whether each occurrence had a cost, however rare it was."""
     passing = False
-    """Whether what it tells is over once it happened, and need not be kept in use for good."""
+    """Whether it is over once it happened, and need not stay in use for good."""
 
     @abstractmethod
     def key(self, draft: MemoryDraft) -> str:
-        """What a draft is compared under: its slot or signature, or ``t_…`` from its words if it has none."""
+        """The key under which a draft is compared: its slot or signature, or ``t_…`` from its words if it has none."""
 
     @abstractmethod
     def id(self, draft: MemoryDraft) -> MemoryId:
@@ -168,13 +168,13 @@ class MemoryKind(ABC):
     def settle(self, records: Sequence[Record]) -> Sequence[Record]:
         """State, periods, versions and confidence of all memories under one key, from their evidence alone.
 
-        A pure function of the set: the order in which they stand makes no difference, and settling twice is settling
-        once. They come back in the order of their ids.
+        A pure function of the set: the order makes no difference, and settling twice changes nothing. They are returned
+        in the order of their ids.
         """
         return settle_values(records)
 
     def told_at(self, record: Record, at: datetime) -> datetime:
-        """The time of what is said of a memory at a time."""
+        """The time to which something said about a memory at a given time refers."""
         return at
 
     def holds(self, record: Record, moment: datetime) -> bool:
@@ -195,11 +195,11 @@ class MemoryKind(ABC):
 
     @abstractmethod
     def line(self, record: Record, now: datetime) -> str:
-        """A memory in one line without its id: "I …", a statement, steps, or "I tried X — abandoned because Y"."""
+        """A memory as one line without its id: "I …", a statement, steps, or "I tried X — abandoned because Y"."""
 
 
 class _Episodic(MemoryKind):
-    """Events. Episodes are appended, fade with time and disuse, and faster once a conclusion was drawn from them."""
+    """Events. They are appended, fade with time and disuse, and fade faster once a conclusion was drawn from them."""
 
     name = "episodic"
     answers = "What happened?"
@@ -208,7 +208,7 @@ class _Episodic(MemoryKind):
     worth = 0.8
     passing = True
     one_event = timedelta(days=1)
-    """Told in the same words of times no further apart than this, it is one event."""
+    """Reports in the same words at times no further apart than this are one event."""
 
     def key(self, draft: MemoryDraft) -> str:
         return likeness_key(draft.text)
@@ -218,7 +218,7 @@ class _Episodic(MemoryKind):
         return MemoryId(digest("m", b"episodic", normal(draft.text).encode(), draft.session.encode(), when.encode()))
 
     def same(self, record: Record, draft: MemoryDraft) -> bool:
-        # What happened in one talk may be said to be over in another.
+        # What happened in one session may be denied in another.
         if not draft.against and record.sessions and draft.session and draft.session not in record.sessions:
             return False
         times = [each.at for each in record.evidence if each.timed]
@@ -253,12 +253,12 @@ class _Episodic(MemoryKind):
     def holds(self, record: Record, moment: datetime) -> bool:
         if record.holds or record.archived or record.state != "retired":
             return record.holds and record.at <= moment
-        # What was told of a while did hold for that while.
+        # What was said to last for a while was true for that while.
         ends = [each.until for each in record.evidence if each.against and each.until is not None]
         return bool(ends) and record.at <= moment < max(ends)
 
     def retention(self, record: Record, now: datetime) -> float:
-        """By how often and how recently it was told or used, regardless of when it happened."""
+        """By how often and how recently it was recorded or used, regardless of when it happened."""
         pace = REFLECTED_PACE if record.reflected else 1.0
         told = [
             Encounters(first=max(each.first, record.recorded), last=max(each.last, record.recorded), count=each.count)
@@ -342,7 +342,7 @@ class _Procedural(MemoryKind):
         return MemoryId(digest("m", b"procedural", self.key(draft).encode(), normal(draft.text).encode()))
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
-        """Different steps under the same name are versions, numbered in the order in which they were told."""
+        """Different steps under the same name are versions, numbered in the order in which they were recorded."""
         settled = settle_values(records)
         speaking = sorted(settled, key=lambda each: (each.recorded, min(piece.at for piece in each.evidence), each.id))
         versions = {each.id: number for number, each in enumerate(speaking, 1)}
@@ -356,7 +356,7 @@ class _Procedural(MemoryKind):
         return (("helped", 0.5 + success(record)), ("stale", 0.6 if record.stale else 1.0))
 
     def line(self, record: Record, now: datetime) -> str:
-        # A lesson says itself what it is about.
+        # A lesson states its own subject.
         about = "" if record.cue else record.name or record.task_type
         text = "; ".join(line.strip().rstrip(";") for line in record.text.splitlines() if line.strip())
         tries = record.helped + record.harmed
@@ -375,7 +375,7 @@ class _Failure(MemoryKind):
     worth = 1.2
     costs_each_time = True
     pace = 0.125
-    """How fast a failure ages beside an episode."""
+    """How fast a failure ages compared to an episode."""
 
     def key(self, draft: MemoryDraft) -> str:
         return draft.signature or likeness_key(draft.text)
@@ -394,20 +394,20 @@ class _Failure(MemoryKind):
         worked = sorted((each for each in record.evidence if each.against), key=_in_time)
         shown = failed or worked
         spoken = [each for each in record.evidence if each.origin == "user"] if record.cue else []
-        # What bears a time of its own goes before what counts from when a log was read.
+        # Evidence with a time of its own comes before evidence dated by when a log was read.
         at = ([each for each in shown if each.when is not None] or shown)[-1].at
         record = replace(summed(record), at=at, state=_unless_erased(record), reason="", retired=None)
-        # What nobody saw work, and one who is trusted less only says, is not enough.
+        # A less trusted claim that something worked, which no run shows, isn't enough.
         worked = [each for each in worked if each.sources or each.trust >= record.trust or not failed]
         if spoken:
-            # What the user says of a lesson stands, whatever runs show before and after it.
+            # What the user says about a lesson takes precedence over all runs.
             failed, worked = ([each for each in some if each in spoken] for some in (failed, worked))
         if record.state == "erased" or not worked:
             return record
         if failed and _in_time(worked[-1]) <= _in_time(failed[-1]):
             return record
         turned = next(each for each in worked if not failed or _in_time(each) > _in_time(failed[-1]))
-        # That it worked is shown by a log, or said by somebody: what only was said is told as such.
+        # A log shows that it worked, or somebody only said so, which is worded differently.
         seen = bool(turned.messages) and not why_against(turned)
         reason = f"it worked on {day(turned.at)}." if seen else said_against(turned)
         reason = f"overturned: {reason[:1].lower()}{reason[1:]}"
@@ -465,9 +465,9 @@ def _to_be_reconsidered(record: Record) -> list[str]:
 
 
 KINDS: dict[Kind, MemoryKind] = {kind.name: kind for kind in (_Episodic(), _Semantic(), _Procedural(), _Failure())}
-"""What each kind differs in."""
+"""The class of each kind."""
 
 
 def worth(record: Record, now: datetime) -> float:
-    """The kind's own factors of a memory's score, multiplied."""
+    """The product of the kind's own factors of a memory's score."""
     return math.prod(factor for _, factor in KINDS[record.kind].score(record, now))

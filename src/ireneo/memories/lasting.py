@@ -1,8 +1,8 @@
-"""How long a quotation tells what is so: until the time that it names itself, for some weeks, or for good.
+"""How long a quotation is taken to be true: until a time that it names, for some weeks, or for good.
 
-What fills no slot is quoted with its day. Of what somebody says of the present nobody knows for how long it is so: it
-is held for a hundred days, and is told in the history alone from then on. What happened stays, and so does what is so
-for years by its form: what one likes, can't eat or has learned.
+A statement that fills no slot is quoted with its day. Nobody knows how long a statement about the present is true: it
+counts for a hundred days, and afterwards only appears in the history. Events are kept, and so are statements that are
+true for years: what somebody likes, can't eat or has learned.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _CONNECTIVES = topic(Connectives)
 
 
 COUNTS_FOR = timedelta(days=100)
-"""For how long what is said of the present is held to be so."""
+"""How long a statement about the present counts as true."""
 COUNTS_FOR_NOW = timedelta(days=28)
-"""The same of what is said of the day, of a mood, or of what somebody wants or has to do."""
+"""The same for a statement about the day, a mood, or what somebody wants or has to do."""
 _NEAR = timedelta(days=28)
 _DAYS = {
     unit: timedelta(days=days)
@@ -39,15 +39,15 @@ _DAYS = {
     for unit in units.split()
 }
 _FEW = 2
-"""Words with which a sentence tells something by itself."""
+"""From this many words on a sentence means something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
 
 
 class Passed(Struct, frozen=True, kw_only=True):
-    """What a quotation says no longer, and what is left of it."""
+    """What a quotation no longer says, and what is left of it."""
 
     until: datetime
-    """Until when it was held."""
+    """Until when it counted."""
     left: str
     """The quotation without it; empty if nothing is left."""
 
@@ -55,19 +55,19 @@ class Passed(Struct, frozen=True, kw_only=True):
 class _End(Struct, frozen=True, kw_only=True):
     at: datetime
     left: str = ""
-    """What stands before it in its sentence."""
+    """The part of its sentence before it."""
     planned: bool = False
-    """It is the day of a plan, which may have come true."""
+    """Whether it is the day of a plan, which may have come true."""
 
 
 def passed(text: str, at: datetime, now: datetime) -> Passed | None:
-    """What of a quotation of `at` is over `now`; None if nothing is."""
+    """What in a quotation from `at` is over `now`; None if nothing is."""
     said = _ends_of(text, at)
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
-    kept = list(_kept(said, now))
-    # What is left may answer nothing.
+    kept = list(_lasting_sentences(said, now))
+    # The rest may no longer answer the quoted question.
     frame = text if kept and said[0][0].startswith(kept[0]) else asked().sub("", text, count=1)
     left = " ".join(kept) if kept and not (refers().match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(words_of(text), left) if left else ""
@@ -78,8 +78,8 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     return Passed(until=max(each.at for each in over), left=left)
 
 
-def _kept(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
-    """The sentences of a quotation that are not over, each with the one before it if it is about that."""
+def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
+    """The sentences of a quotation that are not over, each with the one before it if it refers to that."""
     last = -1
     for at, (sentence, end) in enumerate(said):
         stays = end is None or end.at >= now
@@ -88,7 +88,7 @@ def _kept(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[st
         if not left or (is_short and not (end is not None and end.planned) and not (at and says("for_good", left))):
             continue
         if stays and at and last < at - 1 and (is_short or says("points", left)) and says("for_good", left):
-            # "Without latex. It gives me a rash": what is so for good is told of that.
+            # "Without latex. It gives me a rash": the lasting sentence refers to the one before it.
             yield said[at - 1][0]
         yield left
         last = at
@@ -96,7 +96,7 @@ def _kept(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[st
 
 @lru_cache(4_096)
 def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
-    """The sentences of a quotation, each with its end; none if the text is no quotation.
+    """The sentences of a quotation, each with its end; empty if the text is no quotation.
 
     Cached, since each message is compared with the same memories.
     """
@@ -111,7 +111,7 @@ def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
 
 
 def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
-    """When the day of a plan of the speaker's has passed; what is near comes true without a word."""
+    """The end of a plan of the speaker's whose day has passed; plans for the near future are assumed to come true."""
     by = planned_for(sentence, at) if says("own", sentence) and is_plan(sentence, at) else None
     if by is None or by < at + _NEAR:
         return None
@@ -119,7 +119,7 @@ def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
 
 
 def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
-    """When a sentence counts no more that says nothing of how long; None if it is so for good, or happened."""
+    """The end of a sentence that names none; None if it is true for good, or an event."""
     plain = in_standard(sentence)
     clauses = [each for each in PIECES.split(plain) if each.strip()]
     if says("for_good", plain) or says("for_good", asked) or says("happened", asked):

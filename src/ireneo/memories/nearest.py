@@ -1,6 +1,6 @@
 """Finds the vectors nearest to a question's.
 
-Exactly, or, where there are many, by their signs first and then exactly.
+The comparison is exact; many vectors are first preselected by their signs.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     Rows: TypeAlias = NDArray[np.intp]
 
 EXACT_BELOW = 20_000
-"""Vectors up to which each is compared exactly, which takes some 2 ms."""
+"""Up to this many vectors, each is compared exactly, which takes some 2 ms."""
 CANDIDATES = 2_000
-"""How many the signs choose for the exact comparison at least. Among 65,000 vectors of text, 998 in a thousand of the
-exact top 20 are then found, and with half as many 994."""
+"""How many vectors the signs select at least for the exact comparison. Of the exact top 20 among 65,000 vectors of
+text, 998 in a thousand are then found; with half as many, 994."""
 CANDIDATES_EACH = 50
-"""As many at least for each that is asked for: the hundredth is harder to find than the first."""
+"""How many at least for each result that is wanted, since the hundredth is harder to find than the first."""
 ONE_IN = 50
-"""At least one of so many is compared exactly, however many there are."""
+"""At least one in this many is compared exactly, however many there are."""
 
 _GONE = -1
 _BLOCK = 1_024
-"""Rows that are turned into floats at a time: numpy multiplies bytes slowly, and 1,024 rows fit a core's own cache."""
+"""How many rows are converted to floats at a time: numpy multiplies bytes slowly, and 1,024 rows fit a core's cache."""
 _WORD = 64
 
 
 class Vectors:
     """The vectors of one space, shelf and embedder, in memory; for one thread at a time.
 
-    A vector takes nine bits a dimension and twelve bytes besides, and room is kept for as many again at most.
+    A vector takes nine bits for each dimension and twelve more bytes; at most the same amount again is kept free.
     """
 
     def __init__(self) -> None:
-        """Hold nothing yet; the first vector says how long they are."""
+        """Start empty; the first vector determines the length of all."""
         self._rows = 0
         self._gone = 0
         self._dimensions = 0
@@ -56,9 +56,9 @@ class Vectors:
         return self._bytes.nbytes + self._signs.nbytes + self._documents.nbytes + self._inverse.nbytes
 
     def change(self, added: Mapping[int, Vector], removed: Iterable[int] = ()) -> None:
-        """Take in `added`, in the place of those of the same documents, and forget `removed`.
+        """Store `added`, replacing those of the same documents, and forget `removed`.
 
-        Raises ValueError where the vectors are not all of one length.
+        Raises ValueError if the vectors are not all of one length.
         """
         lengths = {len(vector) for vector in added.values()} | ({self._dimensions} if len(self) else set())
         if len(lengths) > 1:
@@ -78,11 +78,11 @@ class Vectors:
         self._rows += len(added)
 
     def nearest(self, query: Vector, k: int) -> list[tuple[int, float]]:
-        """The `k` documents nearest to `query` with their cosines, the nearest first, and of two alike the newer.
+        """The `k` documents nearest to `query` with their cosines, the nearest first, the newer of equal ones first.
 
-        Over 20,000 vectors the best of all are found by their signs, 64 dimensions at a time, and only those are
-        compared: the order and the cosines are exact, but in a hundred times one that is far down may be missing.
-        Raises ValueError where `query` is of another length.
+        From 20,000 vectors on, candidates are selected by their signs, 64 dimensions at a time, and only those are
+        compared. Order and cosines are exact, but once in a hundred times a low-ranked document may be missing. Raises
+        ValueError if `query` has another length.
         """
         if not len(self) or k < 1:
             return []
@@ -93,7 +93,7 @@ class Vectors:
         rows = self._likely(asked, k) if self._rows > EXACT_BELOW else np.flatnonzero(self._live())
         cosines = self._products(asked, rows) * self._inverse[rows] * np.float32(length)
         if len(rows) > k:
-            # All that are as near as the last of them, so that which are taken doesn't hang on where they stand.
+            # All that are as near as the last of them, so that the choice doesn't depend on their order in memory.
             kept = cosines >= np.partition(cosines, len(rows) - k)[len(rows) - k]
             rows, cosines = rows[kept], cosines[kept]
         documents = self._documents[rows]
@@ -101,7 +101,7 @@ class Vectors:
         return [(int(documents[each]), float(cosines[each])) for each in order]
 
     def _likely(self, asked: NDArray[np.int8], k: int) -> Rows:
-        """The rows whose signs differ least from those of the question, with all that tie with the last of them."""
+        """The rows whose signs differ least from the question's, including all ties with the last."""
         differ = np.zeros(self._rows, np.uint16)
         words, counts = np.empty(self._rows, np.uint64), np.empty(self._rows, np.uint8)
         for signs, word in zip(self._signs, _signs(asked[np.newaxis])[0], strict=True):
@@ -135,7 +135,7 @@ class Vectors:
             self._make_room(self._dimensions, 0)
 
     def _make_room(self, dimensions: int, more: int) -> None:
-        """Close the gaps, and make room for `more` rows and a quarter besides."""
+        """Close the gaps, and make room for `more` rows and a quarter in addition."""
         live = np.flatnonzero(self._live())
         old, signs, documents, inverse = self._bytes, self._signs, self._documents, self._inverse
         self._take_room(dimensions, (len(live) + more) * 5 // 4)
@@ -149,14 +149,14 @@ class Vectors:
     def _take_room(self, dimensions: int, rows: int) -> None:
         self._dimensions = dimensions
         self._bytes = np.zeros((rows, dimensions), np.int8)
-        # By word, and not by row: so each pass runs along memory.
+        # Stored by word, not by row, so that each pass reads memory sequentially.
         self._signs = np.zeros((-(-dimensions // _WORD), rows), np.uint64)
         self._documents = np.full(rows, _GONE, np.int64)
         self._inverse = np.zeros(rows, np.float32)
 
 
 def _signs(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Which parts are over zero, 64 to a word."""
+    """Which values are above zero, 64 to a word."""
     bits = np.packbits(rows > 0, axis=1)
     whole = np.zeros((len(rows), -(-rows.shape[1] // _WORD) * 8), np.uint8)
     whole[:, : bits.shape[1]] = bits
@@ -164,7 +164,7 @@ def _signs(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
 
 
 def _inverse_lengths(rows: NDArray[np.int8]) -> Floats:
-    """One over the length of each; 0 for one that has none, so that it is like nothing."""
+    """The inverse of each length; 0 for a length of 0, so that the vector is similar to nothing."""
     found = np.zeros(len(rows), np.float32)
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK].astype(np.float32)

@@ -1,7 +1,7 @@
-"""Work has two slots, for whom and as what: what is said of one may end the other.
+"""Work has two slots, employer and job: a statement about one may end the other.
 
-Who is a teacher at a school now is no longer at the hospital where they were a nurse. Who is promoted stays with the
-firm, and who is a nurse at another hospital is a nurse still.
+Somebody who is now a teacher at a school has left the hospital where they were a nurse. Somebody who is promoted stays
+with the firm, and a nurse at another hospital is still a nurse.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLACE = lazy_re(lambda: rf"\b{either(_SAYS.of_work)}\s(?P<place>[^,.;:!?]{{2,60
 
 
 def halves_of_work(text: str, employer: str, job: str) -> tuple[str, str]:
-    """Where somebody works, and as what: "is an analyst at Philips" gives "works at Philips" and "is an analyst"."""
+    """Split work into employer and job: "is an analyst at Philips" gives "works at Philips" and "is an analyst"."""
     before, _, after = text.partition(job)
     left = _SAYS.as_what.sub("", before)
     left = left if left != before else _SAYS.is_what.sub(_SAYS.works[0], before)
@@ -33,12 +33,12 @@ def halves_of_work(text: str, employer: str, job: str) -> tuple[str, str]:
 
 
 def other_half(draft: MemoryDraft, held: Sequence[Record], words: str) -> Iterator[Record]:
-    """The memories of somebody's other half of their work that end with what `words` say of it."""
+    """The memories of the other half of somebody's work that `words` end."""
     if draft.attribute not in ONE_LIFE or says("besides", words):
         return
     same = [each for each in held if each.subject == draft.subject]
     if draft.attribute == "employer":
-        # The boss stays where one worked.
+        # The boss belongs to the former employer.
         yield from (each for each in held if each.attribute == "boss" or says("of_boss", each.text))
     others = [each for each in same if each.attribute == ONE_LIFE[draft.attribute]]
     if draft.against:
@@ -57,13 +57,13 @@ def _works_no_more(draft: MemoryDraft) -> bool:
 
 
 def _is_it(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory has the value of a draft, or one that goes on where that stops: "Fenwick" and "Fenwick Hall"."""
+    """Whether a memory has the value of a draft, or a longer form of it: "Fenwick" and "Fenwick Hall"."""
     one, other = set(terms(record.value)), set(terms(draft.value))
     return one <= other or (draft.against and bool(other) and other <= one)
 
 
 def _told_with(draft: MemoryDraft, same: Sequence[Record], others: Sequence[Record]) -> Iterator[Record]:
-    """Those that were told in one breath with what the draft ends or replaces."""
+    """Those of `others` that were said together with what the draft ends or replaces."""
     gone = [each for each in same if each.attribute == draft.attribute and _is_it(each, draft) == draft.against]
     messages = {name for each in gone for name in each.sources}
     yield from (each for each in others if messages.intersection(each.sources))

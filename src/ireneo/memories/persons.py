@@ -1,8 +1,8 @@
-"""Who is meant: how somebody is referred to by name, other names, relations and pronouns, and whom a pronoun means.
+"""Who is meant: references to somebody by name, other names, relations and pronouns.
 
-Who is meant without a name is never certain. So nothing is done with what is found of somebody but to show it,
-sentence by sentence, to whoever asks for all that is said about them; "he" and "she" are resolved where only one person
-or animal that was mentioned before may be meant.
+A reference without a name is never certain. So sentences found in this way are only shown to whoever asks for
+everything about a person. "He" and "she" are only resolved if they can mean only one person or animal that was
+mentioned before.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ireneo.memories.earnest import Statement
 
 CHAIN = 12
-"""So many texts after somebody was spoken of a pronoun may still mean them, unless another one was spoken of since."""
+"""For how many texts after somebody was mentioned a pronoun may mean them, unless somebody else was mentioned since."""
 AHEAD = 2
-"""So many texts before the first name a pronoun may mean whoever is named then."""
+"""How many texts before the first name a pronoun may already mean that person."""
 ALIKE = 3
-"""Letters with which a name and its short form begin alike."""
+"""How many first letters a name and its short form share."""
 LONGER = 4
-"""Letters that another form of a name may have more or less."""
+"""By how many letters the forms of a name may differ in length."""
 _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LARGE = rf"({CAPITAL}[\w'’-]{{1,40}})"
 _CALLED_SO = lazy_re(lambda: rf"\b(?i:{either(topic(Persons).named)}){_LARGE}")
@@ -56,18 +56,18 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Person:
-    """Somebody, by all that texts say about how they are called."""
+    """A person, with everything that texts say about their names."""
 
     def __init__(self, name: str, texts: Iterable[str]) -> None:
-        """Look for `name`; in `texts` it is read what else they are called, and what they are to others."""
+        """Look for `name`; `texts` are read for their other names, and their relations to others."""
         self.name = " ".join(name.split())
         words = self.name.split()
         self._folded = {word.casefold() for word in words}
         self._said = _phrase(self.name)
         self.others: dict[str, str] = {}
-        """Other names, with how they are known to be one."""
+        """Other names, each with the reason for it."""
         self.roles: dict[str, str] = {}
-        """What they are to whoever speaks, with what says so."""
+        """Their relations to the speaker, each with the words that state it."""
         if len(words) > 1:
             self.others.update((word.casefold(), f"{word} is part of the name") for word in words if len(word) > 2)
         held = list(texts)
@@ -139,7 +139,7 @@ class Person:
         return ""
 
     def _learn(self, text: str) -> None:
-        """Read from a text that names them how else they are called."""
+        """Read a text with their name for their other names."""
         known = topic(Persons)
         name, called = re.escape(self.name), either(known.called)
         role = r"(?P<role>[^\W\d_][\w-]{1,30})"
@@ -215,7 +215,7 @@ def _owned(roles: Iterable[str]) -> re.Pattern[str]:
 _MAYBE = lazy_re(lambda: either(of_language(Phrasing, "en").may_be_name))
 _ANY_WORD = lazy_re(r"\w+")
 _LONGEST_BEFORE = 2_000
-"""Characters of what was said before that are looked at."""
+"""How many characters of earlier messages are read."""
 
 
 @cache
@@ -233,7 +233,7 @@ def names_of(known: Sequence[Record]) -> dict[str, str]:
 
 
 def is_called(term: str, record: Record) -> bool:
-    """Whether a word may stand for the person that a memory names: "girl" for a daughter, but not for a son."""
+    """Whether a word may refer to the person that a memory names: "girl" for a daughter, but not for a son."""
     word = _relation_terms().get(term, "")
     if not word or relations()[word] != attribute_of(record.attribute):
         return False
@@ -242,7 +242,7 @@ def is_called(term: str, record: Record) -> bool:
 
 @from_data
 def _relation_terms() -> dict[str, str]:
-    """By a term, the word for somebody's relative, friend or pet."""
+    """Map each word for somebody's relative, friend or pet to its term."""
     return {term: word for word in sorted(relations()) if " " not in word for term in terms(word)}
 
 
@@ -250,9 +250,9 @@ class Antecedents:
     """The people mentioned so far in a message, or else in the one before it."""
 
     def __init__(self, known: Sequence[Record], before: str, text: str = "", *, anyone: bool = False) -> None:
-        """Know by which words those are told who have a name; `anyone` who is named may be "he" or "she".
+        """Read which words refer to known names; with `anyone` every name may be "he" or "she".
 
-        `text` is the message, of which also what is asked or only thought of says who is meant.
+        `text` is the message, whose questions and imagined parts also mention people.
         """
         self._anyone = anyone
         self._sides = {
@@ -263,7 +263,7 @@ class Antecedents:
         self._at = 0
 
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
-        """The statement with its pronoun replaced by a name; unchanged if that is ambiguous."""
+        """Replace the pronoun of a statement by a name; unchanged if that is ambiguous."""
         found = _pronoun(statement.language).match(statement.text)
         start = max(self._text.find(statement.text, self._text.find(statement.sentence, self._at)), self._at)
         heard, self._at = self._text[:start], start
@@ -337,7 +337,7 @@ def _side(text: str) -> str:
 
 @from_data
 def _side_of() -> dict[str, str]:
-    """Map words for people to "he" or "she"; without words that may be either in a language ("partner")."""
+    """Map words for people to "he" or "she", except words that may be either in some language ("partner")."""
     known = [of_language(Facts, code) for code in LANGUAGES]
     either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
     sides = {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
@@ -346,7 +346,7 @@ def _side_of() -> dict[str, str]:
 
 @from_data
 def _of_somebody_else() -> re.Pattern[str]:
-    """A pattern for the relative of somebody else, who may be "she" or "he" from then on: "her mum came"."""
+    """A pattern for the relative of somebody else, whom "she" or "he" may mean from then on: "her mum came"."""
     words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
     known = topic(Persons)
     whose = either(sorted({*known.she, *known.he, *known.they}, key=len, reverse=True))

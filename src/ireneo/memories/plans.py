@@ -1,7 +1,7 @@
-"""Tell what is only planned from what is so: "I'll be moving to York", "we move on Friday".
+"""Distinguish plans from facts: "I'll be moving to York", "we move on Friday".
 
-A plan ends nothing and fills no slot, since much that is planned comes to nothing. It is quoted with its day, and what
-held before goes on until somebody says that it came true. Only another plan takes its place.
+A plan ends nothing and fills no slot, since many plans come to nothing. It is quoted with its day, and the current
+facts remain until somebody says that it came true. Only another plan replaces it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _BREAKS = lazy_re(lambda: rf"(?P<sign>[,;:.!–—] (?:{clause_words()} )?| {cla
 _CLAUSES = lazy_re(r"[,;:.!?–—]\s")
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 OFF = ("calls_off", "not_planned", "stays")
-"""Cues of statements that may say that nothing comes of a plan."""
+"""Cues of statements that may cancel a plan."""
 _SHORT = 4
-"""Words up to which a piece between commas belongs to what stands before it: "to York, end of June"."""
+"""Up to this many words a part between commas belongs to the part before it: "to York, end of June"."""
 
 
 _DAY = lazy_re(rf"\d{{1,2}}\.? {CAPITAL}")
@@ -38,7 +38,7 @@ _UNHEARD = {
 
 
 def is_plan(text: str, at: datetime | None) -> bool:
-    """Whether a clause tells of a change to come, said at `at`, or that none comes that was planned."""
+    """Whether a clause said at `at` announces a change, or cancels a planned one."""
     plain = in_standard(text)
     language = language_of_sentence(plain)
     rows = cues(language)
@@ -50,7 +50,7 @@ def is_plan(text: str, at: datetime | None) -> bool:
 
 
 def planned_for(text: str, at: datetime) -> datetime | None:
-    """By when what is planned in a text of `at` should have happened; None if it names no day ahead."""
+    """When the plan in a text from `at` should have happened at the latest; None if it names no future day."""
     found = moments(text, at, language_of_sentence(text), ahead=True)
     days = [each.at + timedelta(days=7) for each in found if each.at > at and _DAY.search(each.written)]
     months = [each.at + timedelta(days=31) for each in found if not _DAY.search(each.written)]
@@ -58,7 +58,7 @@ def planned_for(text: str, at: datetime) -> datetime | None:
 
 
 def unheard_of(text: str) -> str:
-    """A quotation of a plan whose day has passed, marked as such."""
+    """Mark the quotation of a plan whose day has passed."""
     return f"{text} {_UNHEARD['de' if language_of_sentence(text) == 'de' else 'en']}"
 
 
@@ -69,7 +69,7 @@ def is_unheard_of(text: str) -> bool:
 
 @lru_cache(512)
 def without_plans(text: str, at: datetime) -> str:
-    """The clauses of a sentence that tell of more than what is to come; cached, since it is asked for often."""
+    """The clauses of a sentence that aren't only about the future; cached, since it is needed often."""
     if not any(says(cue, text) for cue in ("will_be", "to_come", "not_planned")):
         return text
     clauses: list[str] = []
@@ -85,33 +85,33 @@ def without_plans(text: str, at: datetime) -> str:
 
 
 def is_coming(text: str) -> bool:
-    """Whether a statement tells of what is to be, such as an appointment."""
+    """Whether a statement is about the future, such as an appointment."""
     return cues(language_of_sentence(text)).coming.search(text) is not None
 
 
 def planned_places(held: Sequence[Record]) -> frozenset[str]:
-    """The names in the plans to move."""
+    """The place names in plans to move."""
     plans = [heard(each.text) for each in held if not each.attribute and says("moves", heard(each.text))]
     return frozenset(name for text in plans for name in _NAME.findall(text))
 
 
 def called_off(words: str, held: Sequence[Record]) -> list[Record]:
-    """The plans of which a statement says that nothing comes of them, or the only one to move of whoever stays."""
+    """The plans that a statement cancels, or the only plan to move of somebody who stays."""
     if not any(says(cue, words) for cue in OFF):
         return []
     plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
-    # "Crete is off, Ines broke her leg": nothing is called off that is of Ines.
+    # "Crete is off, Ines broke her leg" cancels nothing about Ines.
     clauses = [each for each in _CLAUSES.split(words) if any(says(cue, each) for cue in OFF)]
     said = telling(" ".join(clauses or [words]))
     off = says("calls_off", words) or says("not_planned", words)
     moving = [each for each in plans if says("moves", heard(each.text))]
-    # Who stays "in Bath" goes on with the plan to move there.
+    # Somebody who stays "in Bath" still plans to move there.
     same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]
     return same or [each for each in moving if len(moving) == 1 and not (off or said & telling(each.text))]
 
 
 def came_true(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The plans of what a statement says to be so now."""
+    """The plans that came true according to a statement."""
     said = set(terms(draft.value)) if draft.attribute and holding_of(draft.attribute) == "one" else set[str]()
     for each in held if said else ():
         if not each.attribute and said <= set(terms(each.text)) and is_plan(heard(each.text), each.at):

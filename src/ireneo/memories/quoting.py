@@ -1,7 +1,7 @@
-"""Quote what fills no slot together with what it belongs to, so that the line says what it is about.
+"""Quote a statement that fills no slot with its context, so that the line says what it is about.
 
-A quotation goes on as far as its message says more of the same: in the rest of its sentence, in pieces that point back
-or are too short to stand alone, in what is asked between. A short answer is quoted with the question that it answers.
+A quotation continues as long as its message says more about the same: the rest of its sentence, parts that refer back
+or are too short to stand alone, and questions between them. A short answer is quoted with the question that it answers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 MOST_WORDS = 40
-"""Words of a quotation of several pieces, at the most."""
+"""Most words of a quotation of several parts."""
 LONGEST_QUESTION = 25
-"""Words of a question that an answer is quoted with, at the most."""
+"""Most words of a question that an answer is quoted with."""
 _LONGEST_ANSWER = 14
-"""Words of an answer that is told by its question."""
+"""Most words of an answer that needs its question."""
 _LONGEST_PIECE = 14
-"""Words of a piece that goes on with what stands before it, at the most."""
+"""Most words of a part that continues the one before it."""
 SHORT = 5
-"""Words from which on a statement says something without the sentences around it."""
+"""From this many words on a statement can be understood without the sentences around it."""
 _SHORT_REMARK = 3
-"""Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
+"""Up to this many words after a comma belong to a value: "in Ghent, Belgium"."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(rf"\d|(?<=\w ){CAPITAL}\w+")
@@ -44,7 +44,7 @@ _ROW = lazy_re(lambda: rf"{_ROW_NAME}(?:(?:,|,? {either(topic(Connectives).addit
 
 
 def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
-    """What `who` said, with the day on which it was said, and what was asked before."""
+    """What `who` said, with the day on which it was said, and the question before it."""
     if language == "de":
         whom = "der Nutzer" if who == "The user" else who
         answer = f"gefragt „{asked}“, " if asked else ""
@@ -73,7 +73,7 @@ _USERS = ("the user", "der nutzer")
 
 
 def unframed(text: str) -> str:
-    """A quotation as a list shows it, where the day stands beside it: the words, and who said them if not the user."""
+    """A quotation in a list with days beside it: only the words, and who said them if not the user."""
     found = next((found for frame in _FRAMES if (found := frame.fullmatch(text))), None)
     if found is None:
         return text
@@ -83,12 +83,12 @@ def unframed(text: str) -> str:
 
 
 def joined(text: str, last: Statement, said: Statement) -> str:
-    """A quotation, of which `last` was said last, with the statement after it, unless that says the same."""
+    """A quotation that ended with `last`, extended by the next statement, unless that repeats it."""
     if said.text.rstrip(".!…") == last.text.rstrip(".!…"):
         return text
     if last.sentence == said.sentence:
         end = said.sentence.find(said.text, said.sentence.find(last.text) + len(last.text))
-        # Whoever says something twice is quoted from the second time.
+        # A repeated statement is quoted from its second occurrence.
         start = said.sentence.rfind(last.text, 0, max(end, 0)) + len(last.text)
         return f"{text}{said.sentence[start:end] if end >= start else ', '}{said.text}"
     more = f"{said.sentence.partition(said.text)[0]}{said.text}"
@@ -99,7 +99,7 @@ def joined(text: str, last: Statement, said: Statement) -> str:
 
 
 def opened(said: Statement, *, answers: bool = False) -> str:
-    """A statement with what stands right before it: fragments that tell something, or the question it points to."""
+    """A statement with the text right before it: fragments with meaning, or the question that it refers to."""
     if cues(said.language).elliptic.search(said.text) and len(_WORDS.findall(said.sentence)) <= MOST_WORDS:
         return said.sentence
     before = said.opened
@@ -120,7 +120,7 @@ def _tells(text: str) -> bool:
 
 
 def without_rest(text: str, value: str, language: str) -> str:
-    """A statement of a value without a longer remark behind it: "is vegan by the way, I know, honey, let's not"."""
+    """A statement of a value without a longer remark after it: "is vegan by the way, I know, honey, let's not"."""
     start = text.find(value) + len(value)
     if value not in text:
         return text
@@ -135,7 +135,7 @@ def without_rest(text: str, value: str, language: str) -> str:
 
 
 def goes_on(said: Statement) -> bool:
-    """Whether a piece that says nothing by itself adds a person, place or time to the one before it."""
+    """Whether a part without meaning of its own adds a person, place or time to the one before it."""
     rows, text = cues(said.language), said.text
     if said.asks or rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
         return False
@@ -147,7 +147,7 @@ def goes_on(said: Statement) -> bool:
 
 
 def belongs(text: str, last: Statement, said: Statement) -> bool:
-    """Whether a statement says more of what a quotation is about, of which `last` was said last."""
+    """Whether a statement says more about the subject of a quotation that ended with `last`."""
     rows = cues(said.language)
     if not said.joins or len(_WORDS.findall(f"{text} {said.asked} {said.text}")) > MOST_WORDS:
         return False
@@ -156,7 +156,7 @@ def belongs(text: str, last: Statement, said: Statement) -> bool:
     if last.sentence == said.sentence:
         return True
     if said.asked:
-        # What follows a question may be about that.
+        # What follows a question may be about the question.
         return False
     if is_short(said) or is_short(last):
         return True
@@ -164,12 +164,12 @@ def belongs(text: str, last: Statement, said: Statement) -> bool:
 
 
 def is_short(said: Statement) -> bool:
-    """Whether a piece has too few words to say what it is about, or no verb."""
+    """Whether a part has too few words to name its subject, or no verb."""
     return len(_WORDS.findall(said.text)) < SHORT or is_verbless(said)
 
 
 def is_verbless(statement: Statement) -> bool:
-    """Whether a piece has neither a subject nor a known verb; only for English."""
+    """Whether a part has neither a subject nor a known verb; only for English."""
     text = statement.text
     return statement.language != "de" and predicate(text) is None and not speaks_of_somebody(text, statement.language)
 
@@ -192,7 +192,7 @@ def speaks_of_somebody(text: str, language: str) -> bool:
 
 
 def question_of(text: str) -> str:
-    """The question with which an assistant's message ends, if the user's life is asked about; else empty."""
+    """The question at the end of an assistant's message, if it is about the user's life; else empty."""
     last = list(sentences(text.strip().rsplit("\n", 1)[-1], small_opens=True))[-1:]
     if not last or not last[0].endswith("?") or len(_WORDS.findall(last[0])) > LONGEST_QUESTION:
         return ""
@@ -200,12 +200,12 @@ def question_of(text: str) -> str:
 
 
 def starts_with_yes_or_no(answer: str) -> bool:
-    """Whether an answer begins with a yes or a no, so that the question tells what is meant."""
+    """Whether an answer begins with a yes or no, so that the question gives its meaning."""
     return any(rows.affirms.match(answer) or rows.denies.match(answer) for rows in all_cues().values())
 
 
 def affirmed(text: str, asked: str) -> tuple[str, str]:
-    """A yes or no to a question about the speaker, and what it says: "I smoke", "I do not smoke"; else empty."""
+    """A yes or no to a question about the speaker, and what it means: "I smoke", "I do not smoke"; else empty."""
     first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
     rows = cues(language_of_sentence(f"{asked} {first}"))
     if not first or len(_WORDS.findall(first)) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
@@ -218,7 +218,7 @@ def affirmed(text: str, asked: str) -> tuple[str, str]:
 
 
 def answer_in(text: str, asked: str) -> str:
-    """The short first sentence of a message that answers a question and tells something; else empty."""
+    """The short first sentence of a message that answers a question and has content; else empty."""
     said = [each for line in plain(text).strip().split("\n", 2)[:2] for each in sentences(line, small_opens=True)]
     first = next(iter(said), "")
     if any(says("takes_back", each) for each in said[1:2]):
@@ -233,7 +233,7 @@ def answer_in(text: str, asked: str) -> str:
     if len(words) == 1 and not (
         is_time_or_number or _FIGURE.search(first) or first[0].isupper() or says("wants_to_know", asked)
     ):
-        # "Ya", "almost": what is so is only known from the question.
+        # "Ya", "almost": only the question shows what is true.
         return ""
     rows = cues(language_of_sentence(f"{asked} {first}"))
     idle = rows.idle_anywhere.search(first) or rows.asks.match(first) or rows.reported.search(first)

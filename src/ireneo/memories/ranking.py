@@ -30,7 +30,7 @@ _SAYS = topic(Questions)
 
 
 FRAME_WEIGHT = 0.5
-"""What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
+"""The weight of a word that only says which sort of answer is wanted ("how many *days*"), compared to other words."""
 
 _QUOTED = lazy_re(
     "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
@@ -53,43 +53,43 @@ _AROUND = lazy_re(
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What a question asks for."""
+    """The parsed question."""
 
     terms: tuple[tuple[str, float], ...]
-    """Each term once, in the order of the question, with what it counts for."""
+    """Each term once, in the order of the question, with its weight."""
     who: tuple[str, ...] = ()
-    """The speakers that it names: whose words are asked for. Their names are no terms."""
+    """The speakers whose words are asked for. Their names are no terms."""
     side: Literal["user", "assistant"] | None = None
-    """Whose words are asked for where speakers have no names: of "I" the user tells, of "you" the assistant."""
+    """Whose words are asked for if speakers have no names: "I" stands for the user, "you" for the assistant."""
     phrases: tuple[tuple[str, ...], ...] = ()
-    """What stands in quotation marks, as terms."""
+    """Phrases in quotation marks, as terms."""
     window: Window | None = None
-    """The time that it names."""
+    """The period that it names."""
     direction: Literal["before", "after"] | None = None
-    """It asks of what was before or after something that it names ("before the move")."""
+    """Whether it asks what was before or after an event ("before the move")."""
     event: tuple[str, ...] = ()
-    """The terms of what that is."""
+    """The terms of that event."""
     past: bool = False
-    """It asks what was once the case ("used to", "originally", "before the move"), and names no time."""
+    """Whether it asks what was once true ("used to", "originally", "before the move"), without naming a time."""
     of_now: bool = True
-    """It asks what is the case now: it names no time that is over, and doesn't ask of the past."""
+    """Whether it asks what is true now: it names no past time, and doesn't ask about the past."""
     newest: bool = False
-    """It says that it asks for the newest, or what is so now."""
+    """Whether it explicitly asks for the newest, or for what is true now."""
     asks_when: bool = False
     asks_how_many: bool = False
     beside: Mapping[str, Sequence[tuple[str, float]]] = {}
-    """By a term, the words that count in its place, with what each counts beside it: those by which is told what it
-    asks for, and those alike in meaning."""
+    """By a term, the words that count in its place, each with its relative weight: words of an answer to it, and
+    words similar in meaning."""
     senses: frozenset[str] = frozenset()
-    """What it wants to know, as attributes."""
+    """The attributes that it asks for."""
     own: bool = False
-    """It asks of the one who asks, and of nobody else that it names."""
+    """Whether it is about the person who asks, and names nobody else."""
     own_verb: str = ""
-    """What that one does: "live" of "where do I live"."""
+    """What that person does: "live" in "where do I live"."""
     whom: frozenset[str] = frozenset()
-    """The terms of the names that it names within, in a language that writes nothing else large there."""
+    """The terms of the names inside it, in languages that capitalise nothing else there."""
     only_of: frozenset[str] = frozenset()
-    """Those of the one of whom it asks, and of nobody that is somebody to that one; empty if that is not clear."""
+    """The terms of the only person it asks about, not of anybody related to them; empty if that is unclear."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -103,7 +103,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     about = [term for term in about if term not in stop] or about
     going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
     if not {*about} - going <= _frame_terms():
-        # "Do I go climbing" asks of climbing, and "where did I go" of going.
+        # "Do I go climbing" is about climbing, and "where did I go" about going.
         about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
@@ -143,7 +143,7 @@ _LARGE = lazy_re(rf"(?<=[\w,’'] ){CAPITAL}[\w-]{{2,}}")
 
 
 def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:
-    """The terms of the only name of which a question asks: of "where does Mira live", not of "Mira's brother"."""
+    """The terms of the only name that a question is about: in "where does Mira live", but not in "Mira's brother"."""
     names = {name for found in _ASKED_OF.finditer(text) for name in terms(found["name"])}
     told = {*terms(text)}
     others = any({*terms(word)} <= told for word in relations())
@@ -182,7 +182,7 @@ def _side(text: str) -> Literal["user", "assistant"] | None:
 
 
 def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
-    """Whether it asks about before or after an event, and the event's terms up to the end of the clause."""
+    """Whether it asks about the time before or after an event, and the event's terms up to the end of the clause."""
     found = _AROUND.search(text)
     event = tuple(dict.fromkeys(terms(found["event"]))) if found else ()
     if found is None or not event:
@@ -205,24 +205,24 @@ class IndexStats(Struct, frozen=True, kw_only=True):
     """The size of an index of one space: of its messages, or of its memories."""
 
     documents: int
-    """How many documents it holds."""
+    """The number of documents."""
     terms: int
-    """How many terms they have together; with `documents` this gives the average length."""
+    """The number of terms in all documents, for the average length."""
 
 
 class Postings(Struct, frozen=True, kw_only=True):
-    """Where a term occurs in one space."""
+    """The documents of a space that contain a term."""
 
     term: str
-    """As `words.terms` or `words.author_term` gives it, without the space's prefix."""
+    """As `words.terms` or `words.author_term` returns it, without the space's prefix."""
     count: int
-    """How many documents of the space hold it; known also where they are not listed."""
+    """How many documents of the space contain it; also known if they are not listed."""
     numbers: Sequence[int] | None = None
-    """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
+    """The numbers of these documents, ascending; None if the term is too common to be read."""
     alike: tuple[tuple[float, Sequence[int]], ...] = ()
-    """The documents that hold a word alike in meaning, each list with what that word counts beside the term."""
+    """The documents that contain a word of similar meaning, each list with the word's relative weight."""
     told: tuple[tuple[float, Sequence[int]], ...] = ()
-    """The same of the words by which is told what the term asks for."""
+    """The same for words of an answer to what the term asks."""
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -233,13 +233,13 @@ class Passage(Struct, frozen=True, kw_only=True):
     role: str
     author: str | None = None
     at: datetime | None = None
-    """When it was said, or when what it tells of happened; aware."""
+    """When it was said, or when the event in it happened; aware."""
 
 
 def around_event(question: Question, passages: Sequence[Passage]) -> Question:
-    """The question with the time before or after the event that it names, if a passage tells of it.
+    """Add the time before or after the event that the question names, if a passage mentions the event.
 
-    Of passages with all of its words the earliest counts, since later ones look back on it.
+    Of the passages with all of its words the earliest counts, since later ones look back on it.
     """
     if question.direction is None:
         return question
@@ -254,36 +254,36 @@ def around_event(question: Question, passages: Sequence[Passage]) -> Question:
     )
 
 
-# The first look: from the lists of where the terms stand to the hundred places worth reading. No text is needed.
+# The first look: from the lists of where the terms occur to the hundred places worth reading. No text is needed.
 #
-# A message often answers in other words than those of the question, which stand in a message beside it: so each term
-# counts for the places near it too, less with the distance, and once for a place, from the nearest that holds it.
+# A message often answers in words other than the question's, which are in a message beside it. So each term also counts
+# for the places near it, less with the distance, and once for each place, from its nearest occurrence.
 
 
 READ_AT_MOST = 5_000
-"""Postings that are read for a question; commoner terms wait for the second look."""
+"""How many postings are read for a question; more common terms wait for the second look."""
 SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
-"""What a term counts for a place that is 0, 1, 2 … places from where it stands."""
+"""The share of a term's weight for a place that is 0, 1, 2 … places away from it."""
 SATURATION = 2.0
-"""BM25's k1 (Robertson and Zaragoza 2009), with every term counted as standing once: how far length counts at all."""
+"""BM25's k1 (Robertson and Zaragoza 2009), as if every term occurred once: how much length counts at all."""
 LENGTH_SHARE = 0.8
 """BM25's b."""
 SHORT = 30.0
-"""Terms up to which a message counts as short: among short ones no one is favoured for being shorter still."""
+"""Up to this many terms a message counts as short: short ones aren't preferred for being shorter still."""
 SIDE_FAVOUR = 0.4
 """How much more a message counts whose role is the one asked for."""
 FEW_DOCUMENTS = 100
-"""Documents that a small space counts as having, where it is asked how rare a term is."""
+"""A smaller space counts as having this many documents when the rarity of a term is computed."""
 SEEDS = 100
 ALIKE_AT_MOST = 500
-"""Documents up to which such a word is read: a commoner one tells too little."""
+"""Up to this many documents a word of similar meaning is read: a more common one says too little."""
 BRIEF = 25
-"""Terms up to which a message tells what its words say; in a longer one they stand ever more often by chance."""
+"""Up to this many terms a message is about its words; in a longer one they increasingly occur by chance."""
 _TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
-"""What a term is worth, the numbers of the documents that hold it, by their places, and of those that hold only a word
-alike in meaning, with what that counts beside it."""
+"""The weight of a term, the numbers of the documents that contain it, by place, and those of documents that only
+contain a word of similar meaning, with its relative weight."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -291,11 +291,11 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     place: int
     own: float
-    """What the terms that stand at the place itself count."""
+    """The weight of the terms at the place itself."""
     score: float
-    """The same with those that stand near it."""
+    """The same including the terms near it."""
     alike: float = 0.0
-    """What of `own` words alike in meaning count."""
+    """The part of `own` from words of similar meaning."""
 
 
 def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = READ_AT_MOST) -> tuple[str, ...]:
@@ -318,7 +318,7 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
 def with_beside(
     question: Question, postings: Sequence[Postings], numbers: Mapping[str, Sequence[int]], stats: IndexStats
 ) -> list[Postings]:
-    """`postings` with documents of words that count as a term; `numbers` has the documents of such words."""
+    """Add the documents of words that count as a term to `postings`; `numbers` has the documents of these words."""
     found = []
     for each in postings:
         worth = rarity(each.count, stats.documents)
@@ -335,7 +335,7 @@ def with_beside(
 def rarity(count: int, documents: int) -> float:
     """BM25's idf, never below zero, of a term in `count` of `documents`.
 
-    In a small index rarity means little: it counts as at least a hundred documents.
+    In a small index rarity means little, so the index counts as having at least a hundred documents.
     """
     documents = max(documents, FEW_DOCUMENTS)
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
@@ -365,13 +365,13 @@ def candidates(
     at_most: int = 100,
     seeds: int = SEEDS,
 ) -> tuple[Candidate, ...]:
-    """The places most worth reading, best first; `reach` 0 where neighbours have nothing to do with each other.
+    """The places most worth reading, best first; `reach` is 0 if neighbours are unrelated.
 
-    They are those around the `seeds` places at which the terms themselves count most.
+    They are around the `seeds` places where the terms themselves have the most weight.
     """
     worth = weights(question, postings, stats)
     factors = length_factors(stats)
-    # The low bits of a number are its classes: one table gives what a term counts there, and whose words they are.
+    # The low bits of a number are its classes: one table gives the factor for the length and the role.
     plain = tuple(factors[low >> 2] for low in range(1 << CLASS_BITS))
     side = {"user": USER, "assistant": ASSISTANT}.get(question.side or "")
     favoured = tuple(value * (1 + SIDE_FAVOUR * (low & 3 == side)) for low, value in enumerate(plain))
@@ -397,12 +397,12 @@ def candidates(
 def _places(worth: float, postings: Postings) -> _Places:
     own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
     less: dict[int, tuple[int, float]] = {}
-    # The least first: of several words alike at a place, that counts which counts most.
+    # The least first: of several words of similar meaning at a place the one with the most weight counts.
     for share, numbers in sorted(postings.alike, key=lambda each: each[0]):
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
                 less[place] = (number, share)
-    # Of those that tell what is asked for, each further one leaves less of a doubt that it does.
+    # Each further word of an answer adds less to the certainty.
     for share, numbers in postings.told:
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
@@ -414,7 +414,7 @@ def _places(worth: float, postings: Postings) -> _Places:
 def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
     """The score of each place by the terms in it."""
     own: dict[int, float] = {}
-    # The longest list comes first, since a whole dict is made faster than a dict is added to.
+    # The longest list comes first, since building a whole dict is faster than adding to one.
     for worth, places, less in sorted(read, key=lambda each: -len(each[1])):
         values = [worth * value for value in table]
         if own:
@@ -438,7 +438,7 @@ def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], rea
             number, share = less[place] if place in less else (places[place], 1.0)
             value = worth * share * table[number & _LOW]
             ordinal = place & MOST_IN_SESSION - 1
-            # None before the first one of its session.
+            # Not before the first place of its session.
             for step, shade in steps if ordinal >= reach else steps[reach - ordinal :]:
                 if value * shade > known(place + step, 0.0):
                     best[place + step] = value * shade
@@ -447,28 +447,28 @@ def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], rea
     return score
 
 
-# The second look: the candidates are read, and what only their text, author and time can tell is counted in.
+# The second look: the candidates are read, and whatever only their text, author and time show is added.
 #
-# A score is a sum of named parts, kept with it. What the words count for comes first; each favour adds a share of that.
+# A score is a sum of named parts, which are kept. The words count first; each bonus adds a share of that.
 
 
 SPEAKER_FAVOUR = 0.4
-"""How much more a message counts whose author is the one speaker that the question names."""
+"""The bonus of a message whose author is the one speaker that the question names."""
 OF_ANOTHER = -0.6
-"""What is taken off what says of another what was asked of the one who asks."""
+"""The deduction for a text about somebody else if the person who asks is meant."""
 TIME_WORD_FAVOUR = 0.25
-"""How much more, where it is asked when, one counts that has a word of time."""
+"""If the question asks when, the bonus for a word of time."""
 FIGURE_FAVOUR = 0.1
-"""How much more, where it is asked how many, one counts that has a number."""
+"""If the question asks how many, the bonus for a number."""
 WINDOW_FAVOUR = 0.25
-"""How much more one counts that was said in the time that the question names."""
+"""The bonus for having been said in the period that the question names."""
 PHRASE_FAVOUR = 0.25
-"""How much more one counts that has a quoted phrase of the question word for word."""
+"""The bonus for a quoted phrase of the question, verbatim."""
 
 _SMALL_TALK = lazy_re(lambda: rf"\W*(?:{either(_SAYS.small_talk)}\b\W*)*+", re.I)
 _FIGURE = lazy_re(lambda: rf"\d|\b{either(_SAYS.figures)}\b", re.I)
 _READ = 1_500
-"""Letters of a text that are looked through for words of time and figures; in a longer one they are bound to occur."""
+"""How many characters of a text are searched for words of time and figures, which every longer text contains."""
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -477,7 +477,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     number: int
     score: float
     parts: tuple[tuple[str, float], ...]
-    """Each part of the score by its name; together they are the score."""
+    """The parts of the score by name; their sum is the score."""
 
 
 def rank(
@@ -489,9 +489,9 @@ def rank(
     *,
     reach: int = len(SHADE) - 1,
 ) -> tuple[Ranked, ...]:
-    """The passages of the candidates, best first; of equal ones the earlier, which brings a matter up.
+    """The passages of the candidates, best first; the earlier of equal ones first, which introduced the subject.
 
-    `passages` may miss some places (none is there, or it was erased): they are left out. `postings` are those that the
+    Places without one of the `passages` (there is none, or it was erased) are left out. `postings` are those that the
     candidates were found with.
     """
     by_place = {place_of(each.number): each for each in passages}
@@ -522,7 +522,7 @@ def _scored(question: Question, found: Candidate, passage: Passage, common: floa
 
 
 def asked_of(question: Question, passage: Passage) -> float:
-    """By how much a passage gains because of who says it, as a share."""
+    """The bonus of a passage for its speaker, as a share."""
     return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side", "of another"))
 
 
@@ -572,30 +572,29 @@ def _held(text: str) -> tuple[frozenset[str], int]:
 
 
 VECTOR_WEIGHT = 1.5
-"""What a cosine counts, as far as it is over that of the last that is looked at, beside the share of a question's words
-that a document has."""
+"""The weight of a cosine, as far as it exceeds that of the last candidate, relative to the share of the question's
+words in a document."""
 REPLY_MEANT = 0.5
-"""What the same of the assistant's reply counts for the message that it answers: a reply often says in general words
-what that one is about."""
+"""The same for the assistant's reply to the message, since a reply often describes it in general words."""
 ANSWERED_MEANT = 0.3
-"""What the same of the assistant's message counts for the user's next one: an answer need not repeat what was asked."""
+"""The same for the assistant's message before the user's, since an answer need not repeat the question."""
 MEANT_AT_MOST = 2_000
-"""Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
+"""Up to this many characters of a text its vector counts: one vector of a longer text represents no part of it well."""
 
 Item = TypeVar("Item")
 
 NEAR_ENOUGH = 0.7
-"""The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
+"""The least share of a document's score that a newer one of the same speaker needs to be ranked before it."""
 ALIKE_MEANT = 0.9
-"""The share of a document's nearness by its vector that a newer one must have which says of a change."""
+"""The least share of a document's similarity by vector that a newer one about a change needs."""
 OF_ONE_MATTER = 0.6
-"""The share of the question's words that either has, or alike ones, which both must have."""
+"""The least share of the question's words found in either document, or similar ones, that both must contain."""
 NEWEST_OF_MATTER = 0.5
-"""The same where a question says that it asks for the newest."""
+"""The same if the question asks for the newest."""
 
 
 def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
-    """`ranking` with each item right before the first one above it that it `goes_before`."""
+    """Move each item of `ranking` right before the first one above it that it `goes_before`."""
     ordered: list[Item] = []
     for item in ranking:
         place = next((at for at, other in enumerate(ordered) if goes_before(item, other)), len(ordered))
@@ -614,7 +613,7 @@ def words_of(question: Question, text: str) -> frozenset[str]:
 
 
 NEARLY_THE_SAME = 0.9
-"""The share of their terms that two texts must have in common (Jaccard's measure) to count as the same."""
+"""The least share of common terms (Jaccard's measure) from which two texts count as the same."""
 _FEW = 4
 
 
@@ -627,9 +626,9 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def repeats_last(
     ranking: Sequence[Item], terms_of: Callable[[Item], Iterable[str]], *, same: float = NEARLY_THE_SAME
 ) -> tuple[Item, ...]:
-    """`ranking` with near repetitions of better items moved to its end; no item is lost.
+    """Move near repetitions of better items to the end of `ranking`; no item is lost.
 
-    Texts of fewer than four terms ("Yes, I did") are similar by chance, and stay.
+    Texts of fewer than four terms ("Yes, I did") are similar by chance, and are not moved.
     """
     kept: list[tuple[Item, frozenset[str]]] = []
     repeated: list[Item] = []
@@ -643,9 +642,9 @@ def repeats_last(
 
 
 def pack(ranking: Iterable[Item], cost: Callable[[Item], int], budget: int) -> tuple[Item, ...]:
-    """Those of `ranking` that are taken, in its order: each that still fits into what is left of `budget` tokens.
+    """Take from `ranking`, in its order, each item that still fits into what is left of `budget` tokens.
 
-    One that is too large is passed over, and smaller ones after it may still come in.
+    An item that is too large is skipped, and smaller ones after it may still fit.
     """
     taken: list[Item] = []
     left = budget
@@ -665,29 +664,29 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     kind: Kind | Literal["message"]
     text: str
-    """A message's own words, whole; what a memory says."""
+    """The whole text of a message; the text of a memory."""
     score: float
-    """How well it answers, against the others of the same answer; of no meaning across answers."""
+    """How well it answers, only comparable within one result."""
     at: datetime | None = None
-    """When it was said, when what it tells of happened, since when it is so; None where that is not known."""
+    """When it was said, when its event happened, or since when it is true; None if unknown."""
     session: str = ""
-    """Where it was said; of a memory the session of its first evidence."""
+    """Where it was said; for a memory the session of its first evidence."""
     sources: tuple[MessageId, ...] = ()
-    """The messages that it rests on; a message rests on itself."""
+    """The messages that it is based on; for a message, itself."""
     role: str = ""
-    """Of a message: who speaks."""
+    """For a message: who speaks."""
     author: str | None = None
-    """Of a message: by which name, where it has one."""
+    """For a message: the speaker's name, if there is one."""
     source_id: str | None = None
-    """Of a message: the id that the log it came from gave it."""
+    """For a message: its id in the log that it was imported from."""
     state: State = "active"
-    """Of a memory: ``disputed`` where a more trusted word stands against it."""
+    """For a memory: its state; ``disputed`` if more trusted evidence contradicts it."""
     stale: str = ""
-    """Of a memory: why it must be reconsidered."""
+    """For a memory: why it must be reconsidered."""
     against: tuple[str, ...] = ()
-    """Of a memory: what was said against it, by whom and when, in sentences."""
+    """For a memory: what was said against it, by whom and when, in sentences."""
     parts: tuple[tuple[str, float], ...] = ()
-    """What the score is made of, where that was asked for."""
+    """The parts of the score, if they were asked for."""
     record: Record | None = None
     """The memory itself; None for a message."""
 
@@ -698,19 +697,18 @@ def is_small_talk(text: str) -> bool:
 
 
 def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
-    """The same hits with one place for a memory and the message that it was read from.
+    """Give a memory and the message that it was read from one place in the hits.
 
-    For a fact in a slot the memory is kept, with its date; any other memory is part of what was said, and the
-    message says more. The other one moves to the end if it tells anything besides, such as when it ended, or is no
-    message and nothing that was said on a day, or else is left out. A hit keeps its place if it has a word of the
-    question that the other one lacks.
+    Of a fact in a slot the memory is kept, with its date; of any other memory the message, which says more. The other
+    hit moves to the end if it says anything more, such as when it ended, or if it is a memory that isn't tied to a day;
+    otherwise it is left out. A hit keeps its place if it has a word of the question that the other one lacks.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
         if each.record is None:
             said.setdefault(each.id, []).append(place)
     stands = list(range(len(best)))
-    """For each whose row it has."""
+    """For each hit, the index of the hit whose place it has."""
     for place, each in enumerate(best):
         if each.record is None:
             continue
@@ -738,9 +736,9 @@ def _says_it_again(hit: RecallHit, shown: RecallHit) -> bool:
 
 
 def each_copy_once(ranking: Sequence[RecallHit]) -> list[RecallHit]:
-    """`ranking` without a message that stands higher up already: the same words of the same time, in another session.
+    """Drop a message that is higher up already: the same words at the same time, in another session.
 
-    A file that was imported under two names has it twice. What was said at two times was said twice.
+    A file that was imported under two names contains it twice. Words said at two times were said twice.
     """
     said: set[tuple[str, str, str | None, datetime | None]] = set()
     once = []
@@ -755,7 +753,7 @@ def each_copy_once(ranking: Sequence[RecallHit]) -> list[RecallHit]:
 
 
 class RecallResults(tuple[RecallHit, ...]):
-    """What was recalled, best first; `note` says what was not possible."""
+    """The recalled hits, best first; `note` says what was not possible."""
 
     note: str
 

@@ -24,10 +24,10 @@ from ireneo.memories.record import (
     with_evidence,
 )
 
-# What becomes of a draft beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
+# The outcome of a draft, compared with what is known: added, reinforced, superseded, disputed, overturned, ignored.
 #
-# The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands
-# under the key. No model is asked, and what comes out depends on the evidence alone.
+# The evidence goes to the memory that says the same, or makes a new one; then the kind settles everything under the key
+# again. No model is asked, and the outcome depends on the evidence alone.
 
 
 RememberOutcome: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
@@ -40,11 +40,11 @@ class Reconciled(Struct, frozen=True, kw_only=True):
     reason: str
     """Why, in a sentence."""
     record: Record
-    """The memory that it went to."""
+    """The memory that got the evidence."""
     changed: tuple[Record, ...] = ()
-    """Other memories under the key that are not what they were."""
+    """Other memories under the key that changed."""
     stored: bool = True
-    """Whether `record` is another than was known, and must be stored."""
+    """Whether `record` changed, and must be stored."""
 
 
 def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
@@ -69,7 +69,7 @@ def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
 
 
 def made(row: MemoryKind, draft: MemoryDraft) -> Record:
-    """The memory that a draft creates if there is none yet; not settled."""
+    """The memory that a draft creates if there is none yet, before it is settled."""
     return _worded(
         Record(
             id=row.id(draft),
@@ -86,7 +86,7 @@ def made(row: MemoryKind, draft: MemoryDraft) -> Record:
 
 
 def _same(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
-    """The memory that says the same as a draft; of several the nearest in time."""
+    """The memory that says the same as a draft; the nearest in time of several."""
     alike = [each for each in known if each.state != "erased" and row.same(each, draft)]
     return min(alike, key=lambda each: (each.id != row.id(draft), abs(each.at - draft.at), each.id), default=None)
 
@@ -95,7 +95,7 @@ def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
     evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(draft, old.text)))
     record = replace(old, evidence=evidence, seen=old.seen + is_new, pinned=old.pinned or draft.pinned)
     if is_new:
-        # What is said again is no longer put away.
+        # A memory that is recorded again is no longer archived.
         record = replace(record, archived=False, archived_at=None, archived_why="")
     return (_worded(record, draft) if _said_better(old, draft) else record), is_new
 
@@ -108,7 +108,7 @@ def _with_own_why(draft: MemoryDraft, text: str) -> MemoryDraft:
 def _said_better(old: Record, draft: MemoryDraft) -> bool:
     """Whether the memory should take the draft's wording: the earliest wording wins, unless it contradicts the memory.
 
-    What a user reworded stays as it is.
+    A user's wording is kept.
     """
     evidence = supporting(old)
     if old.drawn:
@@ -153,17 +153,17 @@ def _outcome(
     return "reinforced", f"It was known; {record.seen} pieces of evidence speak of it now."
 
 
-# Which conclusions must be reconsidered, since none of what they were drawn from stands any more.
+# Which conclusions must be reconsidered because none of their grounds is valid any more.
 #
-# A conclusion stands while one piece of its evidence does: one that cites no memory, or only such as are active and
-# need not be reconsidered themselves. So it goes on through any number of conclusions, and is lifted when the ground is
-# back.
+# A conclusion is valid as long as one piece of its evidence is: one that cites no memory, or only memories that are
+# active and valid themselves. This applies through any number of conclusions, and the mark is removed when the grounds
+# are valid again.
 
 
 def restaled(reached: Mapping[MemoryId, Record], around: Mapping[MemoryId, Record]) -> dict[MemoryId, Record]:
-    """`reached` with each record marked or lifted; `around` has what they cite besides, and what is in neither is gone.
+    """Mark or unmark each record of `reached`; `around` has other memories that they cite, and all others are gone.
 
-    Only what does not stand for a reason is marked, so two conclusions that cite each other don't keep each other down.
+    A mark needs a reason outside, so two conclusions that cite each other don't keep each other marked.
     """
     known = {**around, **{name: replace(each, stale="") for name, each in reached.items()}}
     marked: dict[MemoryId, Record] = {}
@@ -184,7 +184,7 @@ def _has_fallen(record: Record, known: Mapping[MemoryId, Record]) -> bool:
 
 
 def _undermined(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
-    """The cited memories of a piece of evidence that no longer hold."""
+    """The cited memories of a piece of evidence that are no longer valid."""
     return [name for name in piece.memories if name not in known or not _stands(known[name])]
 
 

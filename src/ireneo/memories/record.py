@@ -1,6 +1,6 @@
 """The record of a memory and its evidence.
 
-Also drafts of memories, how pieces of evidence are identified and summed up, and when two texts say the same.
+Also drafts of memories, how evidence is identified and summed up, and when two texts say the same.
 """
 
 from __future__ import annotations
@@ -20,58 +20,58 @@ from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
-# What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
-# superseded by) is settled anew each time by its kind, as a function of all the evidence under one key: so the order in
-# which things are told makes no difference, and telling them twice changes nothing.
+# Evidence is only ever added to a record. Everything else (its state, its periods, what superseded it) is computed
+# again by its kind each time, as a function of all the evidence under one key. So the order in which things are
+# recorded makes no difference, and recording them twice changes nothing.
 
 
 MemoryId = NewType("MemoryId", str)
-"""``m_`` and 26 characters, from the kind and what makes two memories of it the same."""
+"""``m_`` and 26 characters, a hash of the kind and of what identifies a memory of that kind."""
 
 Kind = Literal["episodic", "semantic", "procedural", "failure"]
 Source = Literal["user", "agent", "run", "tool", "derived"]
-"""Whose word it is: a person's, the agent's own, what the structure of a run shows, a tool's output, or a conclusion
+"""Where evidence comes from: a person, the agent itself, the structure of a run, a tool's output, or a conclusion
 from other memories."""
 State = Literal["active", "superseded", "retired", "disputed", "erased"]
-"""``superseded``: another one holds in its place. ``retired``: it no longer counts (overturned, or no ground is left
-for it). ``disputed``: a less trusted word against one that stands. ``erased``: forgotten for good."""
+"""``superseded``: another one replaced it. ``retired``: it no longer counts (overturned, or without valid grounds).
+``disputed``: more trusted evidence contradicts it. ``erased``: forgotten for good."""
 
 GENERAL = "*"
-"""The project of what is marked general: every project sees it."""
+"""The project of general memories, which every project sees."""
 
 TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "run": 0.6, "tool": 0.5, "derived": 0.4}
-"""How far a word is trusted where nobody says, from 0 to 1."""
+"""The default trust in evidence, from 0 to 1, by its source."""
 
 
 class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One time that something was said or observed."""
+    """One occasion on which something was said or observed."""
 
     at: datetime
-    """When it happened, or since when it is so."""
+    """When it happened, or since when it is true."""
     recorded: datetime
-    """When we were told."""
+    """When it was recorded."""
     origin: Source = "user"
     trust: float = 1.0
     until: datetime | None = None
-    """Of what is true: when it ended, where that was said."""
+    """For a fact: when it ended, if that was said."""
     against: bool = False
-    """It speaks against the memory: the approach worked after all, the steps failed."""
+    """Whether it contradicts the memory: the approach worked after all, the steps failed."""
     adds: bool = False
-    """Of what is true: it stands beside the other values of its slot, and takes the place of none."""
+    """For a fact: whether it is one more value of its slot, and replaces none."""
     salience: float = 0.5
     confidence: float = 0.8
     conditions: dict[str, str] = field(default_factory=dict)
-    """Of a failure: what held when it was seen."""
+    """For a failure: the conditions under which it was seen."""
     session: str = ""
     project: str = ""
-    """The project that it was said or seen in, where that is known; ``*``: it is meant for all."""
+    """The project in which it was said or seen, if known; ``*`` if it applies to all."""
     labels: tuple[str, ...] = ()
     why: str = ""
-    """Of a word against the memory: what is wrong with it, in the words of whoever said so."""
+    """For evidence against the memory: what is wrong with it, in the words of whoever said so."""
     messages: tuple[MessageId, ...] = ()
     summaries: tuple[str, ...] = ()
     memories: tuple[MemoryId, ...] = ()
-    """Of a conclusion: the memories that it was drawn from."""
+    """For a conclusion: the memories from which it was drawn."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -80,21 +80,21 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
     @property
     def timed(self) -> bool:
-        """Whether a time was stated; otherwise it counts from when it was told."""
+        """Whether a time was stated; otherwise the time of recording counts."""
         return self.at != self.recorded
 
     @property
     def when(self) -> datetime | None:
-        """When it happened; None where that is not known.
+        """When it happened; None if unknown.
 
-        What somebody tells by hand and gives no time of, happened as far as they know when they told it. What was
-        drawn from messages that bear no time did not: they may be read years later.
+        If somebody records something by hand without a time, the time of recording counts. For evidence from messages
+        without times it doesn't, since they may be read years later.
         """
         return self.at if self.timed or not self.sources else None
 
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A time in which something was true: from `start` up to, and without, `end` (None: still)."""
+    """A time in which something was true: from `start` up to, but excluding, `end` (None: still)."""
 
     start: datetime
     end: datetime | None = None
@@ -106,14 +106,14 @@ class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     at: datetime
     origin: Source = "user"
     labels: tuple[str, ...] | None = None
-    """All of its labels from then on, as far as they had been told."""
+    """All of its labels from then on."""
     project: str | None = None
-    """Where all belongs that had been told by then."""
+    """The project of all evidence recorded until then."""
     pinned: bool | None = None
     text: str = ""
-    """Where it was put in other words: those that it had before."""
+    """If it was reworded: its former text."""
     joined: bool = False
-    """It took in others, which may have been told in other words."""
+    """Whether it was merged with others, which may have been worded differently."""
 
 
 class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -122,78 +122,79 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     id: MemoryId
     kind: Kind
     key: str
-    """What its kind finds it again by: the slot, task type and name, the signature; else ``t_…``, from its words."""
+    """The key by which its kind identifies it: the slot, task type and name, or signature; else ``t_…``, from its
+    words."""
     text: str
     at: datetime
-    """When what it tells happened; of a fact: since when it is so."""
+    """When the event happened; for a fact: since when it is true."""
     recorded: datetime
-    """When we were told first."""
+    """When it was first recorded."""
     evidence: tuple[Evidence, ...]
-    """What speaks for it and against it, by `at`, then `recorded`; at least one piece."""
+    """The evidence for and against it, by `at`, then `recorded`; at least one piece."""
     seen: int = 1
-    """How often it was told or seen; more than there is evidence where old evidence was let go of."""
+    """How often it was recorded or seen; more than the number of pieces of evidence if old ones were dropped."""
     state: State = "active"
     reason: str = ""
     """Why it is in this state, in a sentence."""
     superseded_by: MemoryId | None = None
     periods: tuple[Period, ...] = ()
-    """Of a fact: when it was true, as we believe now."""
+    """For a fact: when it was true, as believed now."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-    """Of a fact: its last period."""
+    """For a fact: its last period."""
     retired: datetime | None = None
-    """When we stopped believing it, or put it away."""
+    """When it was retired or archived."""
     salience: float = 0.5
     """How much it mattered, from 0 to 1."""
     confidence: float = 0.8
-    """How sure we are, from 0 to 1: more, the more speaks for it."""
+    """How certain it is, from 0 to 1, increasing with the evidence."""
     origin: Source = "user"
     trust: float = 1.0
-    """Those of its most trusted evidence."""
+    """The trust in its most trusted evidence."""
     subject: str = ""
     attribute: str = ""
     value: str = ""
-    """Of a fact in a slot: what was said of it, where that is told apart from the text."""
+    """For a fact in a slot: the value, if it is known separately from the text."""
     task_type: str = ""
     name: str = ""
     version: int = 1
     signature: str = ""
     cue: str = ""
-    """Of a lesson: the name of the claim that it makes, by which its observations are found. Empty: it is no lesson."""
+    """For a lesson: the name of its claim, by which its observations are found. Empty for other memories."""
     drawn: str = ""
-    """Of a lesson that the user reworded: the words in which it was drawn from runs. Empty: those of `text`."""
+    """For a lesson that the user reworded: its original words. Empty if `text` is original."""
     conditions: dict[str, str] = field(default_factory=dict)
-    """Of a failure: what held when it failed (tool, version, repository, file hashes)."""
+    """For a failure: the conditions under which it failed (tool, version, repository, file hashes)."""
     uses: tuple[datetime, ...] = ()
-    """The last times that it was shown to be acted on, the newest first, at most ten."""
+    """The last times that it was shown for use, the newest first, at most ten."""
     used: int = 0
-    """How often that was."""
+    """How often it was shown for use."""
     helped: int = 0
     harmed: int = 0
     reflected: datetime | None = None
-    """Of an episode: when a conclusion was drawn from it."""
+    """For an episode: when a conclusion was drawn from it."""
     stale: str = ""
-    """Why it must be reconsidered: what it was drawn from no longer holds. Empty: it need not."""
+    """Why it must be reconsidered: the grounds that are no longer valid. Empty if it need not be."""
     pinned: bool = False
-    """It is never evicted."""
+    """Whether it is never evicted."""
     archived: bool = False
-    """It was evicted: not recalled, and restorable."""
+    """Whether it was evicted: not recalled, but restorable."""
     archived_at: datetime | None = None
     archived_why: str = ""
     """When and why it was evicted."""
     changes: tuple[MemoryChange, ...] = ()
-    """What was changed about it by hand, the oldest first."""
+    """Changes by hand, the oldest first."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Its labels, in order: as told, or as last changed by hand."""
+        """Its labels, in order, as recorded or as last changed by hand."""
         last = next((each for each in reversed(self.changes) if each.labels is not None), None)
         told = {name for each in self.evidence if last is None or each.recorded > last.at for name in each.labels}
         return tuple(sorted(told.union(last.labels or () if last else ())))
 
     @property
     def projects(self) -> tuple[str, ...]:
-        """Of each piece of evidence the project that it says it is of, or that it was moved to; empty: it says none."""
+        """For each piece of evidence the project that it names, or to which it was moved; empty if there is none."""
         last = next((each for each in reversed(self.changes) if each.project is not None), None)
         return tuple(
             last.project or "" if last is not None and each.recorded <= last.at else project_of(each)
@@ -227,11 +228,11 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False)
 
 
 NAMES = ("subject", "attribute", "value", "task_type", "name", "signature")
-"""What a memory is called by beside its text; which of them, depends on its kind."""
+"""The fields that name a memory besides its text; which of them are used depends on its kind."""
 
 
 class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory to be stored, with its evidence: validated and of a known kind, not compared with others yet."""
+    """A memory to be stored, with its evidence: validated and of a known kind, but not compared with others yet."""
 
     text: str
     kind: Kind
@@ -242,20 +243,21 @@ class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
     name: str = ""
     signature: str = ""
     cue: str = ""
-    """Of a lesson: the code of its claim."""
+    """For a lesson: the code of its claim."""
     pinned: bool = False
     quote: str = ""
-    """The words of the message that say so, where the text tells them otherwise."""
+    """The words of the message that say so, if the text is worded differently."""
     told: datetime | None = None
-    """When it was said, where that is another time than that of which it tells."""
+    """When it was said, if that differs from the time that it is about."""
 
 
-# When two texts say the same: the same words in the same order, but for case, articles, punctuation and contractions.
+# When two texts say the same: the same words in the same order, except for case, articles, punctuation and
+# contractions.
 #
-# That is strict on purpose. A text that is taken for another is lost, one that is not is only held twice. So no word is
-# reduced to its stem ("lives" is not "lived"), none is left out for being common ("to Rome" is not "from Rome", "is" is
-# not "is not"), and numbers and names must be the same. What is left is an equivalence: three texts that are alike in
-# pairs are all alike, and so the order in which they come makes no difference.
+# That is strict on purpose. A text that is mistaken for another is lost; one that isn't recognised is only stored
+# twice. So no word is reduced to its stem ("lives" is not "lived"), none is left out for being common ("to Rome" is not
+# "from Rome", "is" is not "is not"), and numbers and names must be the same. The result is an equivalence: three texts
+# that are equal in pairs are all equal, so their order makes no difference.
 
 
 _MARK = lazy_re(r"\[[ms]_[a-z2-7]{3,26}\]")
@@ -265,8 +267,8 @@ _DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
 
 @lru_cache(1_024)
 def normal(text: str) -> str:
-    """The words of `text` as they are compared; never empty unless `text` is blank. Idempotent."""
-    # In another form a letter may only appear once others have been put together, so folding is repeated.
+    """Return the words of `text` as they are compared; never empty unless `text` is blank. Idempotent."""
+    # A letter may only appear in this form once others were combined, so folding is repeated.
     folded = _folded(_folded(_MARK.sub(" ", text)))
     words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
     said = [word for word in words if word not in _DASHES]
@@ -276,12 +278,12 @@ def normal(text: str) -> str:
 
 
 def likeness_key(*pieces: str) -> str:
-    """``t_`` and 26 characters: the same for texts that say the same, piece by piece."""
+    """``t_`` and 26 characters, the same for texts that say the same, piece by piece."""
     return digest("t", *(normal(piece).encode() for piece in pieces))
 
 
 def slot(*names: str) -> str:
-    """A key made of names, which are compared without case and blanks."""
+    """Make a key of names, which are compared without case and blanks."""
     return "\x1f".join(" ".join(name.casefold().split()) for name in names)
 
 
@@ -300,16 +302,16 @@ def _spelled_out(word: str) -> str:
     return word
 
 
-# What speaks for a memory: how pieces of evidence are told apart, kept, and summed up.
+# The evidence for a memory: how its pieces are distinguished, kept, and summed up.
 #
-# All of it is free of order: whichever piece comes first, the same pieces are kept in the end and sum up to the same.
+# All of this is independent of their order: the same pieces are kept in the end, with the same sums.
 
 
 MOST_EVIDENCE = 512
-"""Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present
-stay."""
+"""How many pieces a memory keeps: the first half and the last half of them by time, so that its beginning and its
+present are covered."""
 MOST_WHY = 400
-"""Characters of a reason that a sentence quotes."""
+"""How many characters of a reason are quoted in a sentence."""
 _WHO: dict[Source, str] = {
     "user": "The user",
     "agent": "The agent",
@@ -325,12 +327,12 @@ def evidence_of(draft: MemoryDraft) -> Evidence:
 
 
 def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[Evidence, ...], bool]:
-    """`evidence` and `piece`, by time and at most so many, and whether it is a new one.
+    """Add `piece` to `evidence`, by time and up to the limit; return also whether it is new.
 
-    A piece is known where one of the same origin says the same of the same time from the same sources; of two without
-    any source, where they were told at the same moment in the same project. Of a known piece the one that was told
-    first is kept. A piece that would be let go of at once, from amid all others, counts as known: it can't be told
-    whether it was there.
+    A piece is known if one of the same origin says the same about the same time from the same sources; without any
+    source, if both were recorded at the same moment in the same project. The first recorded of equal pieces is kept. A
+    piece that would be dropped at once, from the middle of all others, counts as known, since it may have been there
+    before.
     """
     for at, known in enumerate(evidence):
         if _sameness(known) == _sameness(piece):
@@ -344,7 +346,7 @@ def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[
 
 
 def summed(record: Record) -> Record:
-    """`record` with the fields that follow from its evidence: origin, trust, confidence and salience."""
+    """Compute the fields of `record` that follow from its evidence: origin, trust, confidence and salience."""
     speaking = supporting(record) or record.evidence
     best = min(speaking, key=lambda each: (-each.trust, list(TRUST).index(each.origin)))
     surest = max(each.confidence for each in speaking)
@@ -355,7 +357,7 @@ def summed(record: Record) -> Record:
         origin=best.origin,
         trust=best.trust,
         salience=max(each.salience for each in speaking),
-        # Three pieces halve the doubt that the surest one leaves.
+        # Three pieces halve the doubt that the most certain one leaves.
         confidence=round(1 - (1 - surest) * 2 / (1 + len(speaking)), 6),
         conditions=conditions.conditions if conditions else {},
     )
@@ -372,7 +374,7 @@ def project_of(piece: Evidence) -> str:
 
 
 def is_kept(record: Record) -> bool:
-    """Whether the user decided to keep a lesson, in its own words or in others."""
+    """Whether the user decided to keep a lesson, with or without new wording."""
     return bool(record.cue) and any(piece.origin == "user" and not piece.against for piece in record.evidence)
 
 
@@ -383,12 +385,12 @@ def is_dropped(record: Record) -> bool:
 
 
 def why_against(piece: Evidence) -> str:
-    """What evidence against a memory says is wrong with it; empty if it says nothing."""
+    """The reason in a piece of evidence against a memory; empty if there is none."""
     return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
 
 
 DROPPED = "It was dropped in a review."
-"""What stands in the place of a reason where somebody dropped a lesson without one: nobody's words."""
+"""Replaces the reason if somebody dropped a lesson without one; nobody's words."""
 
 
 def said_against(piece: Evidence, what: str = "that it is not so") -> str:
@@ -397,7 +399,8 @@ def said_against(piece: Evidence, what: str = "that it is not so") -> str:
         return f"{_WHO[piece.origin]} dropped it on {day(piece.recorded)}."
     why = one_line(why_against(piece)).rstrip(".")
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
-    # Said in a message that is read later: that message tells when. A review names messages too, and is no later.
+    # It was said in a message that was read later, which has its own time. A review names messages too, but is no
+    # later.
     when = "" if piece.messages and piece.at < piece.recorded else f" on {day(piece.recorded)}"
     return f"{_WHO[piece.origin]} said{when}{said}."
 
@@ -409,7 +412,7 @@ def disputes(record: Record) -> tuple[str, ...]:
 
 
 def as_told_until(record: Record, moment: datetime) -> Record | None:
-    """`record` with only the evidence known by `moment`, not settled yet; None if there was none."""
+    """`record` with only the evidence known by `moment`, before it is settled; None if there was none."""
     told = tuple(each for each in record.evidence if each.recorded <= moment)
     return replace(record, evidence=told, seen=len(told)) if told else None
 
@@ -445,7 +448,7 @@ def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(sorted(evidence, key=by_time))
 
 
-# How a memory is put into one line.
+# How a memory is rendered as one line.
 
 
 def one_line(text: str) -> str:

@@ -13,22 +13,22 @@ from ireneo.language.words import terms
 from ireneo.memories.record import Kind, MemoryId, Record, day
 from ireneo.patterns import lazy_re
 
-# Conclusions from episodes: when some are due, and what one must show before it is believed.
+# Conclusions from episodes: when they are due, and what one must fulfil to be accepted.
 #
-# An event that is told again in other words is no conclusion, so one rests on episodes of at least two events, speaks
-# of what each of two of them tells, and reads like none of them. That is checked here, whoever drew it.
+# An event in other words is no conclusion. So a conclusion is based on episodes of at least two events, is about what
+# two of them say, and doesn't read like any of them. That is checked here, whoever drew it.
 
 
 EPISODES_DUE = 12
 SALIENCE_DUE = 6.0
-"""So many new episodes, or so much salience of theirs together, are reason enough to look back."""
+"""How many new episodes, or how much salience of theirs in total, make a reflection due."""
 MOST_CONCLUSIONS = 3
-"""What is drawn at one time."""
+"""Most conclusions drawn at one time."""
 MOST_CHARACTERS = 300
 RESTATED = 0.7
-"""From this likeness on (terms in common, of those of either) a conclusion is an episode told again."""
+"""From this likeness on (common terms among the terms of either) a conclusion only repeats an episode."""
 SAME_EVENT = 0.5
-"""Two that were told of one day, without a source, are of one event from this likeness on."""
+"""From this likeness on two episodes of one day without a source are the same event."""
 _DAY = timedelta(days=1)
 
 
@@ -37,7 +37,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     text: str
     memories: tuple[MemoryId, ...]
-    """The episodes that it is drawn from."""
+    """The episodes from which it was drawn."""
     kind: Kind = "semantic"
     subject: str = ""
     attribute: str = ""
@@ -45,7 +45,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_type: str = ""
     name: str = ""
     counted: tuple[int, ...] = ()
-    """Numbers that stand in no episode, since they count episodes; only code may count."""
+    """Numbers that are in no episode because they count episodes; only code may count."""
 
 
 def reflection_due(episodes: Iterable[Record]) -> bool:
@@ -60,12 +60,12 @@ def reflection_due(episodes: Iterable[Record]) -> bool:
 def same_event(one: Record, other: Record) -> bool:
     """Whether two episodes may be about the same event; if unclear, they are.
 
-    They are if they share a source, or the time in a session. Without sources they are if they read alike, are less
-    than a day apart, and are not of different sessions.
+    They are if they share a source, or the time in a session. Without sources they are if their texts are similar, they
+    are less than a day apart, and not from different sessions.
     """
     left, right = set(one.sources), set(other.sources)
     apart = bool(one.sessions and other.sessions and not set(one.sessions) & set(other.sessions))
-    # Two sessions that begin with the same words share the ids of these; one that was copied shares all of them.
+    # Two sessions that begin with the same words share the ids of these; a copied session shares all of them.
     shared = (left <= right or right <= left) if apart else bool(left & right)
     if one.id == other.id or (left and right and shared):
         return True
@@ -92,9 +92,9 @@ def likeness(one: str, other: str) -> float:
 
 
 def check_conclusion(conclusion: Conclusion, episodes: Mapping[MemoryId, Record]) -> str:
-    """Why a conclusion is refused, in a sentence; "" where it may stand, as far as its words can tell.
+    """Why a conclusion is refused, in a sentence; "" if its words allow it.
 
-    `episodes` are those that it may cite. What it names is looked up in them elsewhere.
+    `episodes` are those that it may cite. Its names are checked against them elsewhere.
     """
     text = conclusion.text.strip()
     if not text:
@@ -130,9 +130,9 @@ def _restates(text: str, cited: Sequence[Record], told: Sequence[Record]) -> str
 
 
 def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> str:
-    """Why a conclusion must go, some of whose sources hold no more; "" where those that do are enough for it.
+    """Why a conclusion must be withdrawn because some sources are no longer valid; "" if the others suffice.
 
-    `sources` are those that still hold.
+    `sources` are those that are still valid.
     """
     left = tuple(name for name in conclusion.memories if name in sources)
     if len(left) < 2 or len(events([sources[name] for name in left])) < 2:
@@ -140,30 +140,30 @@ def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> 
     return ""
 
 
-# What recurs in episodes, said as conclusions: how often an action ended how, what was told again, what goes together.
+# What recurs in episodes, as conclusions: how an action usually ended, what several say, which names occur together.
 #
-# Nothing is guessed: each conclusion is a count over the episodes that it cites, in their own words. Where nothing
-# recurs there is none.
+# Nothing is guessed: each conclusion is a count over the episodes that it cites, in their own words. If nothing recurs
+# there is none.
 
 
 MOST_VALUES = 6
-"""Values that are named, the latest."""
+"""How many values are named at most, the latest ones."""
 MOST_CITED = 32
-"""Events that one conclusion counts, the newest."""
+"""How many events one conclusion counts at most, the newest ones."""
 SHARE = 0.75
-"""Of the times that something was done, so many must have ended alike."""
+"""The least share of equal outcomes of an action."""
 FAILURES = 2
 SUCCESSES = 3
-"""That something works is what is expected, so it takes more of it to be worth saying."""
+"""How many successes make a conclusion: success is expected, so it takes more to be worth saying."""
 TOGETHER = 3
 TOGETHER_SHARE = 2 / 3
 COMMON = 0.6
-"""What is named in more of the episodes than this share is what they are all about."""
+"""A name in more than this share of the episodes is what they are all about."""
 CLAUSE_TERMS = 4
 CLAUSE = 140
-"""Characters of a clause that are quoted."""
+"""How many characters of a clause are quoted."""
 _NAMES = 12
-"""Names of one episode that are paired."""
+"""How many names of one episode are paired at most."""
 
 _OUTCOME = lazy_re(
     r"`(?P<action>[^`\n]{2,120})`\s+(?:has |had |was )?"
@@ -175,10 +175,10 @@ _NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[
 
 
 class _RankedConclusion(Struct, frozen=True, kw_only=True):
-    """A conclusion, with what it is ranked by."""
+    """A conclusion, with its rank."""
 
     worth: tuple[int, int, float]
-    """How much its sort says, how often it is so, and when it was so last."""
+    """How informative its sort is, how often it occurred, and when it last did."""
     conclusion: Conclusion
 
 
@@ -187,18 +187,18 @@ class _Saying(Struct, frozen=True, kw_only=True):
 
     episode: Record
     about: str
-    """What of other episodes meets in it."""
+    """What it has in common with other episodes."""
     words: str
     failed: bool = False
     mixed: bool = False
-    """It passed in the end, and had failed before."""
+    """Whether it passed in the end, after it had failed."""
 
 
 def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conclusion, ...]:
-    """At most three conclusions from what recurs, what says most standing first.
+    """At most three conclusions from what recurs, the most informative first.
 
-    Each cites at least one of the `new` episodes: the others were looked back on before, and only count. The order
-    in which `episodes` stand makes no difference.
+    Each cites at least one of the `new` episodes; the others were reflected on before, and only count. The order of
+    `episodes` makes no difference.
     """
     ordered = sorted(episodes, key=lambda episode: (episode.at, episode.id), reverse=True)
     known = {episode.id: episode for episode in ordered}
@@ -216,13 +216,13 @@ def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conc
 
 
 CHANGES = 3
-"""So many values that held one after the other are worth a conclusion."""
+"""How many consecutive values are worth a conclusion."""
 
 
 def changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
-    """How values changed that held one after the other, each history by time, the latest change first.
+    """How consecutive values changed, from histories in order of time, the latest change first.
 
-    What followed from the words of people is told with them; nothing is said of the reasons.
+    Changes that follow from people's words are quoted with them; reasons are not given.
     """
     for told in sorted(histories, key=lambda each: each[-1].at, reverse=True):
         if len(told) < CHANGES:
@@ -324,7 +324,7 @@ def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Say
     groups: dict[str, dict[MemoryId, _Saying]] = {}
     for episode in episodes:
         for told in tells(episode):
-            # Of one episode that tells of two ends, the last one is how it ended.
+            # If one episode reports two outcomes, the last one counts.
             groups.setdefault(told.about, {})[episode.id] = told
     out: dict[str, list[_Saying]] = {}
     for key, group in groups.items():

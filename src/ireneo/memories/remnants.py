@@ -1,7 +1,7 @@
-"""What remains of a memory about several things of which one is said to have ended.
+"""What remains of a memory about several things after one of them ended.
 
-From a list of names the one who left is removed; of several sentences, clauses or listed things, those that aren't
-affected remain. In a quotation, a mark replaces what was removed.
+From a list of names the person who left is removed; of several sentences, clauses or list items, the unaffected ones
+remain. In a quotation, a mark replaces what was removed.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PHRASING = topic(Phrasing)
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
 PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
-"""Where one clause or listed thing ends and the next begins."""
+"""Where one clause or list item ends and the next begins."""
 _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
-"""Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
+"""Most words of a list item if no word before it applies to the whole list."""
 _LEFT_OUT = "…"
 _ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectives).oneself)}\b", re.I)
 _END_LEFT_OUT = lazy_re(
@@ -38,7 +38,7 @@ _END_LEFT_OUT = lazy_re(
 
 
 def unmarried(record: Record) -> str | None:
-    """What a memory says of somebody's wife or husband, if they are not married: their partner."""
+    """A memory about somebody's wife or husband, reworded to "partner" if they are not married."""
     for rows in all_cues().values():
         if found := rows.married_to.search(record.text):
             return f"{record.text[: found.start()]}{rows.known.partner[0]}{record.text[found.end() :]}"
@@ -46,14 +46,14 @@ def unmarried(record: Record) -> str | None:
 
 
 def without(text: str, words: str) -> str | None:
-    """`text` without the one of several things that `words` say has ended.
+    """Remove from `text` the one of several things that has ended according to `words`.
 
-    None if it names none of them beside others, or all of them.
+    None if `text` names no such thing, or nothing else.
     """
     said, own = words_of(words), words_of(text)
     named = list(named_as_over(said)) if words else []
     over = set[str]().union(*(terms for terms, *_ in named))
-    # Of whom is no more, all is over that is told of her alone.
+    # If somebody is gone, everything that is said about her alone is over.
     things = set[str]().union(*(terms for terms, is_gone, _ in named if not is_gone))
     left = _without_name(own, over, quoted=own != text) if over else None
     left = left or _untouched(own, words, quoted=own != text)
@@ -65,7 +65,7 @@ def without(text: str, words: str) -> str | None:
     if own == text:
         left = left.replace(f"{_LEFT_OUT} ", "")
     if own != text:
-        # What is left may answer nothing.
+        # The rest may no longer answer the quoted question.
         frame = text if left.startswith(own.split(" ", 1)[0]) else asked().sub("", text, count=1)
         return frame.replace(own, left)
     return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
@@ -74,11 +74,12 @@ def without(text: str, words: str) -> str | None:
 def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
     """A list of names without those that have ended."""
     row = NAMES_LISTED.search(text)
-    # Where all nouns are written large, a row of names ends as one: "Quaddeln und Sesam gehen nicht" is none.
+    # In a language that capitalises all nouns a list of names ends as a whole: "Quaddeln und Sesam gehen nicht" is
+    # none.
     if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
         return None
     if _PHRASING.before_places.search(text, 0, row.start()) and not _ROW_ENDS.match(text, row.end()):
-        # "We live in Leeds and Biscuit loves it": a place and somebody are no row.
+        # "We live in Leeds and Biscuit loves it": a place and somebody are no list.
         return None
     names = _JOINS.split(row[0])
     if any(name.casefold() in relations() for name in names):
@@ -105,19 +106,19 @@ def uncounted(text: str) -> str:
 
 
 def _of_others(own: str, over: set[str]) -> str | None:
-    """What a quotation says of others than what is `over`: its other sentences, or all but with whom somebody is."""
+    """What a quotation says about others than what is `over`: its other sentences, or all but their company."""
     pieces = list(sentences(own, small_opens=True))
     touched = [not over.isdisjoint(terms(piece)) for piece in pieces]
     kept = [
         piece
         for at, piece in enumerate(pieces)
-        # "Biscuit loves it. He swims": who comes behind is the same.
+        # "Biscuit loves it. He swims": the next sentence is about the same one.
         if not (touched[at] or (at and touched[at - 1] and refers().match(piece)))
         and (telling(piece) or figures(piece))
     ]
     if any(touched) and kept:
         return " ".join(kept)
-    # "We get the keys on Friday and Biscuit can come along": the clause before it is not about her.
+    # "We get the keys on Friday and Biscuit can come along": the first clause isn't about her.
     for cut in PIECES.finditer(own):
         name = own[cut.end() :].split(" ", 1)[0]
         own_clause = name[:1].isupper() and predicate(own[cut.end() :], frozenset({name})) is not None
@@ -131,12 +132,12 @@ def _of_others(own: str, over: set[str]) -> str | None:
 
 @from_data
 def _company() -> re.Pattern[str]:
-    """A pattern for those with whom somebody is."""
+    """A pattern for somebody's company."""
     return lazy_re(rf"\s{either(_PHRASING.company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
-    """The sentences that `words` say nothing about; None if there are none, or all."""
+    """The sentences not affected by `words`; None if that is none or all of them."""
     said = telling(words)
     pieces = list(sentences(own, small_opens=True))
     told = figures(words).keys()
@@ -149,7 +150,7 @@ def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
 
 
 def _without_piece(own: str, over: set[str]) -> str | None:
-    """The clauses or listed things that are not about what is `over`."""
+    """The clauses or list items that are not about what is `over`."""
     cuts = [0, *(found.end() for found in PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
@@ -157,7 +158,7 @@ def _without_piece(own: str, over: set[str]) -> str | None:
         # "By bicycle, a Brompton that I got": both are the same thing.
         gone[-2] = True
     if all(gone) or not any(gone) or (gone[0] and len(pieces[0].split()) > _SHORT):
-        # What stands first says mostly what is said of all.
+        # The first item mostly contains words that apply to the whole list.
         return None
     kept, after = list[str](), False
     for piece, is_over in zip(pieces, gone, strict=True):
@@ -172,7 +173,7 @@ def _without_piece(own: str, over: set[str]) -> str | None:
 
 @from_data
 def _names_again() -> re.Pattern[str]:
-    """A pattern for the beginning of a piece that says what the one before it is: an article and several words."""
+    """A pattern for the beginning of a part that repeats the one before it: an article and several words."""
     return lazy_re(rf"(?:{either(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)
 
 

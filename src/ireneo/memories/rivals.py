@@ -23,14 +23,14 @@ from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
-"""The name, or any first word that is written large, with which a text begins."""
+"""The name, or any capitalised first word, at the beginning of a text."""
 _PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _NEAR = 40
-"""Words alike that are compared, of each of two things."""
+"""How many words of similar meaning are compared for each of two things."""
 _NEAR_BOTH = 2
-"""So many words that are near to both make two things of a kind."""
+"""From how many common similar words on two things are of one kind."""
 
 
 class Clause(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Clause(Struct, frozen=True, kw_only=True):
     """The terms of the subject; empty for the speaker."""
     verb: str
     how: str
-    """Of which kind the complement is: a place, a number, or else."""
+    """The kind of the complement: a place, a number, or something else."""
     complement: frozenset[str]
     denied: bool
 
@@ -110,7 +110,7 @@ def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
     if now.how != before.how or now.complement >= before.complement:
         return False
     if not now.subject:
-        # Who plays one thing may play another: what both are about must be named.
+        # Somebody who plays one thing may also play another: both clauses must name the same thing.
         return now.verb == before.verb and bool((now.complement & before.complement) - persons)
     if now.verb == before.verb:
         return now.verb != "be" or now.how == "place"
@@ -138,7 +138,7 @@ def is_about(text: str, thing: set[str]) -> bool:
 
 
 def renewed_things(text: str) -> list[set[str]]:
-    """The terms of each thing that a statement says was replaced, and of which one has one."""
+    """The terms of each thing of which one has one, and that a statement says was replaced."""
     found: list[set[str]] = []
     for pattern in (row for each in all_cues().values() for row in each.each["renewed"]):
         for each in pattern.finditer(text):
@@ -149,12 +149,12 @@ def renewed_things(text: str) -> list[set[str]]:
 
 
 def switched(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Of whom a statement says that they have another thing than before, and which; None if it says no such thing."""
+    """Who has another thing than before according to a statement, and which thing; None if it says no such thing."""
     return _who_and_what("switched", text)
 
 
 def has_of_a_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool:
-    """Whether a statement says that somebody uses another thing of the kind of that to which they switched."""
+    """Whether a statement says that somebody uses another thing of the same kind as the one they switched to."""
     before = _who_and_what("uses", text)
     return before is not None and before[0] == now[0] and before[1] != now[1] and _are_of_a_kind(before[1], now[1])
 
@@ -169,7 +169,7 @@ def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] 
 
 
 def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two things are near in meaning, or both are called by names that say nothing."""
+    """Whether two things are similar in meaning, or both are called by names without meaning."""
     near = [{word for each in thing for word, _ in alike(each, _NEAR)} for thing in (one, other)]
     if not near[0] or not near[1]:
         return not near[0] and not near[1]
@@ -177,7 +177,7 @@ def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def counts_of(text: str) -> dict[str, set[str]]:
-    """By the term for what is counted, the number that a statement gives."""
+    """Map each counted term to the number that a statement gives."""
     words = [each[0] for each in _WORD.finditer(text)]
     found: dict[str, set[str]] = {}
     for at, word in enumerate(words[:-1]):
@@ -192,19 +192,19 @@ def counts_of(text: str) -> dict[str, set[str]]:
 
 
 def says_how_many(text: str) -> bool:
-    """Whether a text says how many there are now, or that one more has come, of what it doesn't name."""
+    """Whether a text says how many there are now, or that there is one more, without naming what."""
     return bool(_number_said("so_many", text) or _number_said("one_more", text))
 
 
 def is_another_count(text: str, before: str) -> bool:
-    """Whether such a text gives another number than an earlier one, or the next one after that."""
+    """Whether such a text gives another number than an earlier one, or the next number after it."""
     known = {number for numbers in counts_of(before).values() for number in numbers}
     now, more = _number_said("so_many", text), _number_said("one_more", text)
     return bool(now and now not in known) or bool(more and str(int(more) - 1) in known)
 
 
 def _number_said(cue: str, text: str) -> str:
-    """The number in the first hit of a cue, in digits; empty if there is none."""
+    """The number in the first match of a cue, in digits; empty if there is none."""
     said = next((hit["number"].casefold() for row in each_of(cue) if (hit := row.search(text))), "")
     found = number_words().get(said) or _ordinals().get(said, said)
     return found if found.isdigit() else ""

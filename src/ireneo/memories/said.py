@@ -1,4 +1,4 @@
-"""A fact that somebody stated, and a quotation that goes on as long as more is said of it."""
+"""A fact that somebody stated, and a quotation that continues as long as more is said about the same."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ class SaidFact(Struct, frozen=True, kw_only=True):
     kind: Kind
     subject: str = ""
     attribute: str = ""
-    """A code of `slots` where it has one; empty where it fills no slot."""
+    """The attribute's code or name; empty if the fact fills no slot."""
     value: str = ""
     at: datetime | None = None
-    """Since when it is so, or when it was."""
+    """Since when it is true, or when it happened."""
     until: datetime | None = None
     against: bool = False
-    """It ends, or is denied."""
+    """Whether it ended, or is denied."""
     adds: bool = False
     confidence: float = 0.7
     salience: float = 0.5
     answers: bool = False
-    """It is told with the question that it answers."""
+    """Whether it is quoted with the question that it answers."""
 
 
 def key_of(fact: SaidFact) -> tuple[str, ...]:
-    """By what two facts of a message are the same."""
+    """The key by which two facts of a message are the same."""
     return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
 
 
 class Quoted(Struct, frozen=True, kw_only=True):
-    """An event, which may continue in the next statement, and then is told in the speaker's words."""
+    """An event that may continue in the next statement, and is then quoted in the speaker's words."""
 
     fact: SaidFact
     words: str
     last: Statement
-    """What was said last of it."""
+    """Its last statement."""
     key: tuple[str, ...]
-    """By which the event was found first."""
+    """The key of the event when it was first found."""
     asked: str = ""
     """The question that it answers."""
     retold: bool = False
-    """It is told in the third person, while nothing more is said of it."""
+    """Whether it is retold in the third person, as long as nothing more is said about it."""
 
     @classmethod
     def of(

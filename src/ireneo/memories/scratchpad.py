@@ -1,4 +1,4 @@
-"""The scratchpad: the working state of the task at hand, rewritten whole, capped, and gone with the task."""
+"""The scratchpad: the working state of the current task, rewritten whole, limited in size, and gone with the task."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ireneo.errors import BadInput
 from ireneo.log.message import PAD_TAG, fenced, harmless
 
 PAD_TOKENS = 300
-"""What a scratchpad may cost."""
+"""Most tokens of a scratchpad."""
 MAX_TASK = 200
-"""Characters that the name of a task may have."""
+"""Most characters of a task's name."""
 _DONE, _OPEN = "- [x] ", "- [ ] "
 _BOXES = {"[x]": True, "[X]": True, "[ ]": False}
 
@@ -30,18 +30,18 @@ class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is understood of a task right now."""
+    """What is currently known about a task."""
 
     task: str
-    """Which task; one scratchpad for each."""
+    """The name of the task; there is one scratchpad for each."""
     goal: str = ""
     plan: tuple[PlanStep, ...] = ()
     facts: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-    """What is open."""
+    """The open questions."""
     written: datetime
     project: str = ""
-    """The project in which it was written, where that was said."""
+    """The project in which it was written, if given."""
 
     @property
     def is_empty(self) -> bool:
@@ -50,7 +50,7 @@ class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def checked_task(task: str) -> str:
-    """The name of a task without the blanks around it. Raises BadInput where it is none."""
+    """Strip the name of a task. Raises BadInput if it is empty or too long."""
     name = task.strip()
     if not name or len(name) > MAX_TASK or "\n" in name:
         raise BadInput(f"Name the task in one line of at most {MAX_TASK} characters, not {name[:40]!r}.")
@@ -58,7 +58,7 @@ def checked_task(task: str) -> str:
 
 
 def item(given: PlanStep | str) -> PlanStep:
-    """A step of a plan as a caller gives it: itself, or its words, behind ``[x]`` or ``[ ]`` where that is told."""
+    """Convert a caller's step of a plan: a `PlanStep`, or its words, after ``[x]`` or ``[ ]`` if given."""
     if isinstance(given, PlanStep):
         return PlanStep(text=_line(given.text), done=given.done)
     words = _line(given).removeprefix("- ").strip()
@@ -67,7 +67,7 @@ def item(given: PlanStep | str) -> PlanStep:
 
 
 def checked_pad(pad: Pad, count: Count) -> Pad:
-    """`pad` with each part trimmed, each item in one line and empty ones left out. Raises BadInput over the cap."""
+    """`pad` with each part trimmed, each item in one line and empty ones left out. Raises BadInput beyond the limit."""
     trimmed = replace(
         pad,
         task=checked_task(pad.task),
@@ -88,15 +88,15 @@ def checked_pad(pad: Pad, count: Count) -> Pad:
 
 
 def pad_text(pad: Pad) -> str:
-    """What is written on it as Markdown, empty parts left out."""
+    """Render it as Markdown, without empty parts."""
     return "\n".join(line for lines in _parts(pad).values() for line in lines)
 
 
 def pad_within(pad: Pad, room: int, count: Count) -> list[str]:
-    """Its lines in so many tokens; what has no room is left out, the least needed first, and it is said how much.
+    """Its lines within `room` tokens; the least important are left out first, with a note of how many.
 
-    Done steps go first, then facts and questions, the oldest of each; the goal and the open steps stay longest. Empty
-    where there is no room for anything.
+    Completed steps go first, then facts and questions, the oldest of each; the goal and the open steps stay longest.
+    Empty if there is no room for anything.
     """
     left_out = 0
     shorter = pad
@@ -111,19 +111,19 @@ def pad_within(pad: Pad, room: int, count: Count) -> list[str]:
 
 
 def pad_block(pad: Pad, room: int, count: Count) -> str:
-    """It as a context shows it, as a block of ours in so many tokens; empty where there is no room for anything."""
+    """Render it as a block for a context, within `room` tokens; empty if there is no room for anything."""
     frame = count(fenced(PAD_TAG, ())) + 1
     while room > frame and (lines := pad_within(pad, room - frame, count)):
         text = fenced(PAD_TAG, lines)
         if (over := count(text) - room) <= 0:
             return text
-        # Words cost a little more together than each alone.
+        # Lines cost a little more together than alone.
         frame += over
     return ""
 
 
 def _parts(pad: Pad) -> dict[str, list[str]]:
-    """The lines of each part that has some, by its name."""
+    """The lines of each non-empty part, by its name."""
     plan = [f"{_DONE if each.done else _OPEN}{harmless(each.text)}" for each in pad.plan]
     facts = [f"- {harmless(fact)}" for fact in pad.facts]
     questions = [f"- {harmless(question)}" for question in pad.questions]
@@ -154,5 +154,5 @@ def _line(text: str) -> str:
 
 
 def items(given: Sequence[PlanStep | str]) -> tuple[PlanStep, ...]:
-    """The steps of a plan as a caller gives them."""
+    """Convert a caller's plan to its steps."""
     return tuple(item(each) for each in given)

@@ -1,4 +1,4 @@
-"""What a question asks for, by its words, and by which words an answer gives it.
+"""What a question asks for, by its words, and which words answer it.
 
 "What do you do for a living" and "I run a school's kitchen" share no word, but one asks for a job and the other states
 one. The words are data, in `senses` of a language's file.
@@ -21,16 +21,16 @@ _QUESTIONS = topic(Questions)
 
 
 Beside: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
-"""By a term, the words that count in its place, with what each counts beside it."""
+"""By a term, the words that count in its place, each with its relative weight."""
 
 TOLD = 0.8
-"""What a word counts that tells what a term asks for, beside the term itself; never more for being rarer."""
+"""The relative weight of a word that answers what a term asks for; never more for being rarer."""
 ALIKE = 8
-"""Words alike in meaning that are counted in for a term, of those that stand in the space."""
+"""How many words of similar meaning count for a term, of those that occur in the space."""
 ALIKE_TRIED = 16
-"""The nearest so many are looked for."""
+"""How many nearest words are tried."""
 ALIKE_WEIGHT = 0.5
-"""What such a word counts, times its cosine."""
+"""The weight of such a word, multiplied by its cosine."""
 
 _WORDS = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[^\W\d_]+")
@@ -38,10 +38,10 @@ _ROLE = lazy_re(lambda: rf"\b{either(re.escape(each) for each in topic(Persons).
 
 
 def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[str], Beside]:
-    """What a question wants to know, as attributes, and the words that count in the place of its terms.
+    """The attributes that a question asks for, and the words that count in place of its terms.
 
-    `asked` has its terms with what they count; those that count no more than `frame` ask for nothing by themselves.
-    A sense that common words alone ask gets a term of its own among them.
+    `asked` has its terms with their weights; those with at most `frame` ask for nothing by themselves. A sense that
+    only common words ask for gets its own term there.
     """
     told: dict[str, dict[str, float]] = {}
     senses = set[str]()
@@ -49,10 +49,10 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
         senses.add(attribute_of(code))
         term = next((each for each in reversed(said) if each in asked), code)
         asked[term] = 1.0
-        told.setdefault(term, {}).update(dict.fromkeys(_tells()[language][code], TOLD))
+        told.setdefault(term, {}).update(dict.fromkeys(_answer_terms()[language][code], TOLD))
     beside = {}
     for term, weight in asked.items():
-        # Where it is known what a word asks for, those alike in meaning to another sense of it are noise.
+        # If the words of answers are known, words similar to another sense of the term are noise.
         near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in alike(term, ALIKE_TRIED)}
         if weight > frame:
             words = {**dict.fromkeys(_attribute_terms().get(term, ()), TOLD), **near}
@@ -61,10 +61,10 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
 
 
 def _senses(text: str) -> list[tuple[str, str, list[str]]]:
-    """What a question wants to know, by language and code, with the terms that ask it.
+    """What a question asks for, by language and code, with the terms that ask for it.
 
-    It is read in its own language, and in others where it asks nothing in that; they are not mixed: what is "warm" is
-    no rent in English.
+    It is read in its own language, and in others only if it asks for nothing in that: "warm" in a German question about
+    rent has another meaning in English.
     """
     own = language_of_sentence(text)
     for language, asks in sorted(_asks().items(), key=lambda each: each[0] != own):
@@ -80,13 +80,13 @@ def senses_asked(text: str) -> frozenset[str]:
 
 
 def own_verb(text: str) -> str:
-    """What one does oneself by a question's words: "live" of "where do I live"; empty where it asks no such thing."""
+    """The asker's own verb in a question: "live" in "where do I live"; empty if there is none."""
     found = _QUESTIONS.own_verb.search(text)
     return next((each for each in found.groups() if each), "").casefold() if found else ""
 
 
 def is_of_another(verb: str, text: str) -> bool:
-    """Whether a text says only of another what was asked of the one who asks: "lives", where it was "do I live"."""
+    """Whether a text only says of somebody else what the question asked about the asker: "lives" for "do I live"."""
     words = {word.casefold() for word in _WORDS.findall(text)}
     if verb and verb not in words and not words.isdisjoint(_others(verb)):
         return True
@@ -95,12 +95,12 @@ def is_of_another(verb: str, text: str) -> bool:
 
 
 def names_another(text: str) -> bool:
-    """Whether a question names somebody else, by a name or by what they are to whoever asks."""
+    """Whether a question names somebody else, by name or by relation to the asker."""
     return bool(_ROLE.search(text) or _NAME.search(text))
 
 
 def _others(verb: str) -> Iterator[str]:
-    """How it is said that another does it."""
+    """The forms of a verb for another person."""
     for ending, instead in _QUESTIONS.of_another.items():
         if verb.endswith(ending):
             yield from (verb.removesuffix(ending) + each for each in instead)
@@ -108,7 +108,7 @@ def _others(verb: str) -> Iterator[str]:
 
 @from_data
 def _asks() -> dict[str, dict[str, re.Pattern[str]]]:
-    """By a language and a sense, what asks for it."""
+    """By language and sense, the pattern of questions for it."""
     return {
         language: {code: lazy_re(rf"\b{either(rows)}(?!\w)", re.I) for code, rows in known.asks.items()}
         for language in LANGUAGES
@@ -117,8 +117,8 @@ def _asks() -> dict[str, dict[str, re.Pattern[str]]]:
 
 
 @from_data
-def _tells() -> dict[str, dict[str, list[str]]]:
-    """By a language and a sense, the terms by which it is told."""
+def _answer_terms() -> dict[str, dict[str, list[str]]]:
+    """By language and sense, the terms of answers to it."""
     return {
         language: {
             code: list(dict.fromkeys(term for word in (code.replace("_", " "), *words) for term in terms(word)))

@@ -1,8 +1,8 @@
-"""Which memories serve a goal: each is judged by itself, and never against the best one found.
+"""Which memories serve a goal: each is judged on its own, and never against the best one found.
 
 A goal and a memory rarely share a word: “a dinner for four” says nothing about nuts. So words are connected by areas of
 life, which are language data: what goals in an area ask for, and what is worth knowing there. An embedder, if there is
-one, adds texts that are nearer to the goal than unrelated sentences are.
+one, adds texts that are closer to the goal than unrelated sentences.
 """
 
 from __future__ import annotations
@@ -25,33 +25,35 @@ _SAYS = topic(Serving)
 
 
 LONGEST_GOAL = 600
-"""Characters of a goal that are read: what stands further down is a paste."""
+"""How many characters of a goal are read; later text is pasted."""
 SERVES = 0.65
-"""From here on something serves a goal."""
+"""The least score with which something serves a goal."""
 SHARED, WEAK, AREA, NAMED = 1.0, 0.4, 0.7, 0.7
-"""What a shared word counts, one that only names an area, what tells something there, and who the goal names."""
+"""The weight of a shared word, of one that only names an area, of one that states something there, and of a person
+whom the goal names."""
 COMMONLY = 0.35
-"""What a shared word counts that many have."""
+"""The weight of a shared word that many texts contain."""
 SAME_AREA = 0.35
-"""What only lies in the area counts: it may be another matter."""
+"""The weight of only being in the area, since it may concern something else."""
 ELSEWHERE = 0.5
-"""What is taken off where something lies in quite other areas."""
+"""The deduction for being only in other areas."""
 MORE = 0.15
-"""What each further word adds."""
+"""The weight of each further word."""
 COMMON = 0.2
-"""A word that more than this share of what is searched has tells little: it takes two of them."""
+"""A word in more than this share of the searched texts says little: two of them are needed."""
 FEW = 5
-"""So many of them may always have it."""
+"""Up to this many texts may always contain it."""
 LONG = 18
-"""Words from which a shared one may stand there by chance; those of any text don't count."""
+"""From this many words on a shared word may occur by chance; common words don't count."""
 APART = -0.3
-"""What is taken off where something lies further from the goal than most that is known."""
+"""The deduction for being further from the goal than most known texts."""
 FURTHER = -0.2
-"""Deviations below what is known of other matters, from which on something lies apart."""
+"""How many deviations below known texts on other subjects count as that far."""
 ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 3.3)
-"""So many above what is unrelated and above what is known something is near the goal, and so near that it serves."""
+"""How many deviations above unrelated and above known texts count as near the goal, and as near enough to serve it."""
 MOST_SUPPORT = 0.2
-"""What being near adds; alone it is no answer: of what a small model calls near two in three are of other matters."""
+"""The weight of being near; alone it isn't enough, since two in three texts that a small model calls near are about
+something else."""
 UNRELATED = (
     "The committee will publish its report in spring.",
     "Copper conducts electricity better than iron.",
@@ -64,18 +66,18 @@ UNRELATED = (
     "A queue had formed in front of the counter.",
     "The orchestra tuned its instruments.",
 )
-"""Sentences that hardly any goal is about: how near these are to it shows what an embedder calls far."""
+"""Sentences that hardly any goal is about: their distance to it shows what an embedder calls far."""
 
 _WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
-"""A word that is written like a name, and does not begin a sentence."""
+"""A word that is written like a name and does not begin a sentence."""
 _OF_A_NAME = lazy_re(rf"({CAPITAL}[\w-]+)(?: {CAPITAL}[\w-]+)?(?:['’]s)? [a-zäöüß]+\b")
-"""What is stated of somebody or something by its name."""
+"""A statement about somebody or something by name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
-"""What is quoted is another's word: a text to be translated, a message to be sent."""
+"""A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{either(_SAYS.requests)})\b(?!.*\b{either(_SAYS.persons)}\b)", re.I)
 COMPOUND = 5
-"""Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
+"""The least number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
 
 class Served(Struct, frozen=True, kw_only=True):
@@ -123,7 +125,7 @@ def _areas(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
 
 
 def _read(text: str) -> dict[str, str]:
-    """The words of a text by their terms, without stop words."""
+    """Map the terms of a text to its words, without stop words."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
         pieces = word.replace("_", "-").split("-")
@@ -136,7 +138,7 @@ def _read(text: str) -> dict[str, str]:
 
 
 def support(above_unrelated: float, above_known: float) -> float:
-    """What an embedder adds to the score: the standard deviations by which a text is nearer to the goal than others."""
+    """What an embedder adds to the score, by how many standard deviations a text is nearer to the goal than others."""
     if above_known < FURTHER:
         return APART
     if above_unrelated >= FAR_ABOVE[0] and above_known >= FAR_ABOVE[1]:
@@ -145,7 +147,7 @@ def support(above_unrelated: float, above_known: float) -> float:
 
 
 def is_standing(text: str) -> bool:
-    """Whether it is a rule for how the assistant should answer, whatever is asked."""
+    """Whether a text is a rule for how the assistant should answer, whatever is asked."""
     return _SAYS.standing.search(text) is not None
 
 
@@ -163,7 +165,7 @@ def _of_answers() -> frozenset[str]:
 def rules_here(text: str, goal: str, now: datetime) -> bool:
     """Whether a rule for one kind of texts or one day applies to the goal."""
     if days := _weekdays_in(text):
-        # What is for one day of the week stands on that day, and where the goal names it.
+        # A rule for one day of the week applies on that day, and if the goal names it.
         return not days.isdisjoint({*_weekdays_in(goal), now.weekday()})
     found = _SAYS.standing_for.search(text)
     return (
@@ -190,7 +192,7 @@ def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
 
 
 def telling(text: str) -> list[str]:
-    """The sentences of a message that state something: no questions, requests, or imagined events."""
+    """The sentences of a message that state something: no questions, requests or imagined events."""
     return [
         each
         for each in sentences(text, small_opens=True)
@@ -200,7 +202,7 @@ def telling(text: str) -> list[str]:
 
 @from_data
 def routine_words() -> frozenset[str]:
-    """The terms of words that all work in a project has."""
+    """The terms of words that all work in a project uses."""
     return frozenset(terms(" ".join(_SAYS.routine)))
 
 
@@ -215,20 +217,20 @@ class Purpose:
         plain = _SAYS.plain | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
-        # A word of one language may be another one in the next: a Roman is no novel.
+        # A word of one language may have another meaning in the next: a "Roman" is no novel in English.
         english = language == "en" and not large and not common_words().isdisjoint(_WORD.findall(self.text.casefold()))
         asks = _asks_in_english() if english else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.slots = self._slots_asked()
-        """The attributes of whose facts about the user it wants to know."""
+        """The attributes of the user that it asks for."""
         self.named: dict[str, str] = {}
-        """Who is named in it, by the terms of the name."""
+        """The people named in it, by the terms of their names."""
         self._own: set[str] = set()
         """The names of the user."""
 
     def _slots_asked(self) -> frozenset[str]:
-        """What a question asks of the user, or what a goal names of an area that it is in: its pets, but not plans."""
+        """The attributes that a question asks for, or that a goal names from its own areas: its pets, but not plans."""
         senses = senses_asked(self.text)
         words = {word.casefold() for word in _WORD.findall(self.text)}
         asker = (topic(Questions).asker | topic(Persons).speakers) - topic(Questions).answerer
@@ -243,7 +245,7 @@ class Purpose:
             self.words.pop(term, None)
 
     def leave_out(self, name: str) -> None:
-        """Take a name for none of the goal's words."""
+        """Don't count a name among the goal's own words."""
         for term in terms(name):
             self.words.pop(term, None)
         self.names -= frozenset(name.casefold().split())
@@ -258,10 +260,10 @@ class Purpose:
     def serves(
         self, text: str, *, common: Collection[str] = (), of_others: bool = False, nearness: float = 0.0
     ) -> Served | None:
-        """How well a text serves the goal; None where it does not.
+        """How well a text serves the goal; None if it doesn't.
 
-        `common` are terms that many have; `of_others`: it is about people whom the goal does not name; `nearness` is
-        what an embedder adds or takes off.
+        `common` are terms of many texts; `of_others` says that it is about people whom the goal doesn't name;
+        `nearness` is what an embedder adds or deducts.
         """
         read = _read(text)
         if not read:
@@ -270,7 +272,7 @@ class Purpose:
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
         if shared and (len(set(read.values()) - _SAYS.plain) < LONG or len(shared) > 1):
-            # The name of an area is a weaker sign than a word of the matter alone, unless the goal has no other.
+            # The name of an area is a weaker sign than a word of the subject alone, unless the goal has no other word.
             whole = len(shared) == len(self.words)
             score += sum(COMMONLY if commonly else _weight(word, whole) for word, commonly in shared.items())
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
@@ -281,7 +283,7 @@ class Purpose:
         not_ours = not named and self._is_of_another(text)
         told, beside, elsewhere = self._areas_of(read, _SAYS.equipment if not_ours else ())
         if self.areas and not (told or beside) and shared.keys() <= self.names:
-            # Of whom the goal names it is wanted what matters for it.
+            # About people whom the goal names, only what matters for the goal is wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
             told = {}
@@ -292,12 +294,12 @@ class Purpose:
             score += SAME_AREA
         elif elsewhere and self.areas and not shared:
             score -= ELSEWHERE
-        # What tells something in an area of the goal may be far from its words.
+        # A statement in one of the goal's areas may be far from its words.
         score += max(nearness, 0.0) if told else nearness
         return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
 
     def share(self, text: str, common: Collection[str] = ()) -> float:
-        """The share of the goal's own words that a text has; `common` ones count for the goal alone."""
+        """The share of the goal's own words in a text; `common` ones only count in the goal's total."""
         own = self.words.keys() & _read(text).keys()
         return sum(each not in common for each in own) / len(self.words) if self.words else 0.0
 
@@ -312,7 +314,7 @@ class Purpose:
         return found[1].casefold() not in no_names() | common_words() | self._own
 
     def _areas_of(self, read: Mapping[str, str], but: Collection[str] = ()) -> tuple[dict[str, int], bool, bool]:
-        """The goal's areas in which a text states something; whether the text is in one of them; whether in others.
+        """The goal's areas in which a text states something; whether it belongs to one of them; and whether to others.
 
         Words in `but` state nothing.
         """

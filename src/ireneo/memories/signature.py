@@ -1,8 +1,8 @@
-"""The signature of an action and of an error: what stays the same when the same thing goes wrong again elsewhere.
+"""The signature of an action and of an error: what is the same when the same thing goes wrong again elsewhere.
 
-It forgets where (folders, hosts, addresses), when, how many, and what was quoted; it keeps which tool, which program
-and its options, which files by name, and which error. Texts stay readable, so that one sees why two are the same.
-Making a signature of a signature changes nothing.
+It leaves out places (folders, hosts, addresses), times, numbers and quotations; it keeps the tool, the program with its
+options, the names of files, and the error. It stays readable, so that one sees why two are the same. Making a signature
+of a signature changes nothing.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from ireneo.patterns import lazy_re
 
 LONGEST = 300
-"""Characters of the signature of an action, and of an error."""
+"""Most characters of the signature of an action, and of an error."""
 SEPARATOR = " ⇒ "
-"""What stands between the action and the error."""
+"""Separates the action from the error."""
 _NONE = "-"
 _LOOKED_AT = 20_000
 _FEW = 12
-"""Words that are kept of a long argument."""
+"""How many words of a long argument are kept."""
 _LINES = 3
-"""Lines of an error that are kept."""
+"""How many lines of an error are kept."""
 _PASSES = 12
 
 
 def signature(action: str, error: str) -> str:
-    """The key of a failure, from the signatures of its action and its error; either may be empty, and not both."""
+    """The key of a failure, from the signatures of its action and its error; one of them may be empty."""
     action, error = (each.replace(SEPARATOR.strip(), "=>").strip() for each in (action, error))
     return f"{action or _NONE}{SEPARATOR}{error or _NONE}" if action or error else ""
 
@@ -38,9 +38,9 @@ def action_of(key: str) -> str:
 
 
 def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
-    """What is done, whoever does it where: the tool, and its arguments by name in a fixed order.
+    """The signature of an action, whoever did it where: the tool, and its arguments by name in a fixed order.
 
-    A command of a shell is read as its programs with their options; folders, variables and redirections are left out.
+    A shell command becomes its programs with their options; folders, variables and redirections are left out.
     """
     name = _forget(tool).lower().replace(":", ".")
     said = _command(arguments) if isinstance(arguments, str) else _arguments(arguments)
@@ -48,7 +48,7 @@ def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
 
 
 def error_signature(text: str) -> str:
-    """What went wrong: the lines of an output that name the error, without what changes from time to time."""
+    """The signature of an error: the lines of an output that name it, without what varies."""
     for _ in range(_PASSES):
         shorter = _error(text)
         if shorter == text:
@@ -61,7 +61,7 @@ def _error(text: str) -> str:
     lines = [line for each in _LINE_ENDS.split(text[-_LOOKED_AT:]) if (line := each.lstrip(" \t|│>*-").rstrip())]
     named = [line for line in lines if _NAMES_ERROR.search(line) and not _FRAME.match(line)]
     kept = list(dict.fromkeys(said for line in named or lines[-1:] if (said := _clip(_forget(line), 160))))
-    # A traceback tells its cause last, a compiler its first error first: both ends of what names one are kept.
+    # A traceback has its cause last, a compiler its first error first: both ends are kept.
     chosen = kept if len(kept) <= _LINES else [kept[0], *kept[-(_LINES - 1) :]]
     return _clip("; ".join(chosen))
 
@@ -75,7 +75,7 @@ _NAMES_ERROR = lazy_re(
 _FRAME = lazy_re(r"(?:File \"|at \S+ ?\(|Traceback \(most|During handling|The above exception|=+ |_+ |\^+|~+)")
 
 _SECRETS_OF_PLACE = (
-    # Ways of writing what is quoted, from the longest mark to the shortest; an apostrophe inside a word is none.
+    # Notations of quotations, from the longest mark to the shortest; an apostrophe inside a word is none.
     (lazy_re(r"```.*?```", re.S), "'…'"),
     (lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|«[^«»\n]{0,1000}+»|`[^`\n]*`|‘[^‘’\n]{0,1000}+’"), "'…'"),
     (lazy_re(r"(?<![\w'])'(?!…')[^'\n]*'(?!\w)"), "'…'"),
@@ -88,7 +88,7 @@ _SECRETS_OF_PLACE = (
     (lazy_re(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
     (lazy_re(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b"), "<address>"),
     (lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", re.I), "<hash>"),
-    # Only the last part of a path stays; a lone slash, as in "and/or", is none unless it begins a word.
+    # Only the last part of a path is kept; a lone slash, as in "and/or", makes no path unless it begins a word.
     (lazy_re(r"(?:[A-Za-z]:|(?<![\w.@+~$%\\/-]))(?:[\w.@+~$%-]*[\\/])+(?=[\w.@+~$<%-])"), ""),
     (lazy_re(r"(?<![\w<])[~.]{0,8}[\\/]+(?![\w.])"), ""),
     (lazy_re(r"(?:(?<![\w<>])[-+])?\d+(?:[.,_]\d+)*%?"), "<n>"),
@@ -108,7 +108,7 @@ def _once(text: str) -> str:
 
 
 def _settled(text: str) -> str:
-    """What one pass uncovers, the next one forgets; each leaves less to be forgotten, so that it comes to an end."""
+    """Apply the replacements until nothing changes: one may expose another, and each shortens the text."""
     for _ in range(_PASSES):
         shorter = _once(text)
         if shorter == text:
@@ -163,7 +163,7 @@ def _command(command: str) -> str:
     return " && ".join(dict.fromkeys(_forget(each) for each in done or telling or steps[-1:]))
 
 
-# What follows a mark that nothing closes is taken whole: no other mark in it closes either, so none is tried.
+# Text after an unclosed mark is taken whole: no other mark in it is closed either, so none is tried.
 _DOUBLE = r"\"(?:\\.|[^\"\\]|\\\Z)*+(?:\"|(?P<open>\Z))"
 _QUOTED = lazy_re(rf"{_DOUBLE}|'[^']*'", re.S)
 _QUOTED_OR_TICKED = lazy_re(rf"{_DOUBLE}|'[^']*'|`[^`]*`", re.S)
@@ -172,7 +172,7 @@ _SINGLE_OR_TICKED = lazy_re(r"'[^']*'|`[^`]*`")
 
 
 def quoted_as(mark: str, command: str, *, ticks: bool = False) -> str:
-    """`command` with `mark` in place of what is quoted in it; with `ticks` also of what stands between those."""
+    """Replace quoted text in `command` by `mark`; with `ticks` also text in backticks."""
     quoted, single = (_QUOTED_OR_TICKED, _SINGLE_OR_TICKED) if ticks else (_QUOTED, _SINGLE)
 
     def marked(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""A memory's own words, and those of them that tell it from others."""
+"""A memory's own words, and those that distinguish it from others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def words_of(text: str) -> str:
 
 @lru_cache(4_096)
 def heard(text: str) -> str:
-    """A memory's own words as rules compare them, without the forms of dialects; cached, as is what tells it apart.
+    """A memory's own words in the form that rules compare, without dialect; cached, as are those that distinguish it.
 
     Each statement is compared with the same memories.
     """
