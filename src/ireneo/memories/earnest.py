@@ -1,7 +1,6 @@
 """Find what a message states as true, without its questions, wishes, jokes, quotations, role play and pasted texts.
 
-Of sentences that say several things of one subject, introductions and German clauses with a second verb, each part is
-a statement.
+Introductions, and sentences in which one subject has several verbs, are split into a statement for each part.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, 
 from ireneo.patterns import lazy_re
 
 LONGEST = 6_000
-"""Characters of a message that are looked at; what goes on for longer was hardly typed."""
+"""How many characters of a message are read; a longer one was hardly typed."""
 _LONGEST_STATEMENT = 420
 _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
@@ -56,28 +55,28 @@ class Statement(Struct, frozen=True, kw_only=True):
     sentence: str
     language: str
     behind: str = ""
-    """The next sentence, if it goes on about somebody of this one."""
+    """The next sentence, if it says more about somebody in this one."""
     made_up: bool = False
-    """The message tells a story: what is said of others in it is made up."""
+    """Whether the message tells a story, so that what it says about others is made up."""
     in_story: bool = False
-    """It may be meant for a story that was asked for."""
+    """Whether it may be meant for a story that was asked for."""
     how: bool = False
-    """It says how something is done."""
+    """Whether it says how something is done."""
     asks: bool = False
     """It asks for something, and may tell something by that; nothing is so for it."""
     asked: str = ""
-    """What is asked right before it, in whose light it is said."""
+    """The question right before it, which it may answer."""
     opened: str = ""
-    """The fragments right before it, which state nothing alone."""
+    """The fragments right before it, which state nothing by themselves."""
     joins: bool = False
-    """Nothing stands between it and the statement before it but what is asked."""
+    """Whether at most a question separates it from the statement before it."""
 
 
 class _Beside(Struct, frozen=True, kw_only=True):
-    """A piece of a sentence that states nothing."""
+    """A part of a sentence that states nothing."""
 
     text: str
-    """What is asked or called out; empty of what was not meant in earnest."""
+    """A question or exclamation; empty for what was not meant in earnest."""
     fragment: bool = False
 
 
@@ -92,7 +91,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     made_up = in_story or any(_is_of_fiction(each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     lines = text.split("\n")
-    # "12. And the cat is back" answers how many there are; a list has more than one number.
+    # "12. And the cat is back" answers how many; a list has more than one number.
     lists = sum(BULLET.match(line) is not None for line in lines) > 1
     for line in lines:
         bare = BULLET.sub("", line) if lists or not line.strip()[:1].isdigit() else line
@@ -105,7 +104,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
                 more = len(_WORDS.findall(sentence)) > _SHORTEST
-                # What is put right is the last thing said; a joke is taken back as a whole.
+                # A correction concerns the last thing said; a joke is taken back as a whole.
                 kept = said[-1][0].rpartition(",")[0] if said and more else ""
                 said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
                 if not more:
@@ -130,7 +129,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
 
 
 def _is_of_fiction(text: str) -> bool:
-    """Whether a message is about a work in which people are invented, and doesn't merely ask for one to read."""
+    """Whether a message is about a work of fiction, and doesn't merely ask for one to read."""
     found = [each for each in sentences(text, small_opens=True) if says("fiction", each)]
     return any(not says("of_books", each) for each in found)
 
@@ -142,7 +141,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _before_joke(sentence: str) -> str:
-    """A sentence that is meant; of one that ends in a wink behind a condition what stands before that, else nothing."""
+    """A sentence as far as it is meant; before a wink after a condition only the part before that, else nothing."""
     if not _is_joke(sentence):
         return sentence
     smile = _WINK.search(sentence)
@@ -158,17 +157,17 @@ def _is_joke(sentence: str) -> bool:
 
 
 def _language(sentence: str, text: str) -> str:
-    """The language of a sentence; if it has too few words, that of the whole message."""
+    """The language of a sentence; that of the whole message if it has too few words."""
     language = language_of_sentence(sentence)
     if language != "en" or language not in all_cues():
         return language
     words = letters(sentence.casefold())
     if writes_nouns_large(sentence) and language_of_sentence(text) == "de":
-        # "Is" and "am" are words of both.
+        # "Is" and "am" are words of both languages.
         return "de"
     if sum(word in of_language(Words, "en").telling for word in words) > 1:
         return language
-    # Beside a word of English alone, a name makes no German of a sentence: "my sister is called Günay".
+    # Next to a purely English word, a name doesn't make a sentence German: "my sister is called Günay".
     if _GERMAN.search(sentence if _english_alone().isdisjoint(words) else _LARGE.sub("", sentence)):
         return "de"
     return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
@@ -176,7 +175,7 @@ def _language(sentence: str, text: str) -> str:
 
 @from_data
 def _english_alone() -> frozenset[str]:
-    """Common words of English that German has not, in any dialect: "no" and "do" are said in Bavaria too."""
+    """Common English words that no German dialect has; "no" and "do", for example, are also Bavarian."""
     words = of_language(Words, "en").telling.union(word for word in common_words() if len(word) > 2 or word == "my")
     return words - of_language(Words, "de").stop
 
@@ -224,12 +223,12 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     rows = cues(language)
     bare, quoted = _without_quotations(sentence)
     if (quoted and len(_WORDS.findall(bare)) < 5) or (made_up and rows.asks.match(bare)):
-        # "Write a story where I'm a pirate and live in Tortuga" asks for that.
+        # "Write a story where I'm a pirate and live in Tortuga" asks for fiction.
         yield _Beside(text="")
         return
     if any(each.condition.match(bare) for each in all_cues().values()):
         if any(each.rules.match(bare) for each in all_cues().values()):
-            # "If I ever ask about work after ten, tell me to go to bed" rules what the assistant does.
+            # "If I ever ask about work after ten, tell me to go to bed" is a rule for the assistant.
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up)
         elif rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
@@ -251,13 +250,13 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
 
 
 def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) -> Iterator[Statement | _Beside]:
-    """What the clauses of a sentence state; `said` is without its text."""
+    """What the clauses of a sentence state; `said` is the statement without its text."""
     rows = cues(said.language)
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
         is_question = asked and at == len(pieces) - 1
         if (rows.condition.match(piece) and not is_question) or rows.unreal.search(piece):
-            # What hangs on a condition or a wish is cut off; what was said before it stands.
+            # A clause that depends on a condition or a wish is dropped; what was said before it is kept.
             yield _Beside(text="")
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
@@ -291,7 +290,7 @@ def _tells_how(bare: str, rows: FactCues) -> bool:
 
 
 def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
-    """What a question or request asks, and what it tells; both are empty where it is not in earnest."""
+    """Split a question or request into what it asks and what it states; both are empty if it isn't meant in earnest."""
     told = _told_within(piece, rows)
     asking = piece.removesuffix(told).strip(" ,;:–—-")
     supposes = (rows.condition.match(asking), rows.supposed.search(asking), rows.hyperbole.search(asking))
@@ -303,9 +302,9 @@ def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
 
 
 def _told_within(piece: str, rows: FactCues) -> str:
-    """What a question or request tells: "…, because I'm allergic", "how do I cheer her up she is in bed nine"."""
+    """What a question or request states: "…, because I'm allergic", "how do I cheer her up she is in bed nine"."""
     for found in _COMMA.finditer(piece):
-        # "How much is a permit for Leeds, grandma gave me her car": a comma is enough before a clause with a verb.
+        # "How much is a permit for Leeds, grandma gave me her car": a comma suffices before a clause with a verb.
         told = _bare(piece[found.end() :], rows)
         begins = (
             rows.asks.match(told)
@@ -328,7 +327,7 @@ def _told_within(piece: str, rows: FactCues) -> str:
 
 
 def _begins_anew(before: Sequence[str], told: str, rows: FactCues) -> bool:
-    """Whether a clause to which no sign leads is no part of the question before it: "the tablets I'm on" is one."""
+    """Whether a clause without a conjunction is separate from the question before it; "the tablets I'm on" isn't."""
     known = rows.known
     of_a_thing = any(rows.article.match(f"{word} ") for word in before[-_SHORTEST:])
     said = predicate(told)
@@ -336,7 +335,7 @@ def _begins_anew(before: Sequence[str], told: str, rows: FactCues) -> bool:
 
 
 def _states(text: str, piece: str, sentence: str) -> bool:
-    """Whether a piece of a sentence, without what leads to it, has enough words to state something."""
+    """Whether a part of a sentence has enough words besides its introduction to state something."""
     size = len(_WORDS.findall(text))
     if size < _SHORTEST - 1 or len(text) > _LONGEST_STATEMENT:
         return False
@@ -344,34 +343,34 @@ def _states(text: str, piece: str, sentence: str) -> bool:
 
 
 def _announces(piece: str, sentence: str) -> bool:
-    """Whether a few words without a verb lead to what they announce: "Oh, and the allergy: …"."""
+    """Whether a few words without a verb introduce what follows: "Oh, and the allergy: …"."""
     return predicate(piece) is None and sentence.partition(piece)[2].lstrip().startswith(":")
 
 
 def _by_authority(text: str, rows: FactCues) -> str:
-    """The clause without the person who is believed: "vet says he can eat" gives "he can eat"."""
+    """Remove a trusted authority from a clause: "vet says he can eat" becomes "he can eat"."""
     by = rows.authority.match(text)
     said = _bare(text[by.end() :].removeprefix(" that"), rows) if by else ""
     if said[:1].isdigit():
-        # "The scales say 86": of what that is, only they tell.
+        # "The scales say 86": only the scales show what the figure means.
         return text
     return said if len(_WORDS.findall(said)) >= _SHORTEST else text
 
 
 def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
-    """Whether a clause is what another says, whom one needn't believe; what hangs on it in the next one is marked."""
+    """Whether a clause reports somebody else's opinion; the next clause that depends on it is marked."""
     piece = pieces[at]
     if rows.rules.match(piece) or any(rows.authority.match(part) for part in piece.split(", ")):
         return False
     said_by = rows.reported.search(in_standard(piece))
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
-        # "My boss says, I'd retire": what follows is still hers.
+        # "My boss says, I'd retire": what follows is still her opinion.
         pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
     return said_by is not None
 
 
 def _before_report(piece: str, rows: FactCues) -> str:
-    """What somebody says of their own before they tell what others say: "I was at the doctor's and Pa says …"."""
+    """What somebody says about themselves before they report others: "I was at the doctor's and Pa says …"."""
     report = rows.reported.search(piece)
     joint = None
     for found in _JOINT.finditer(piece, 0, report.start() if report else 0):
@@ -388,7 +387,7 @@ def _cut(text: str) -> str:
 
 
 def _without_quotations(sentence: str) -> tuple[str, bool]:
-    """The sentence without quotations, and whether one was longer than a name or a title."""
+    """The sentence without quotations, and whether one of them was longer than a name or a title."""
     quoted = False
 
     def drop(found: re.Match[str]) -> str:
@@ -399,7 +398,7 @@ def _without_quotations(sentence: str) -> tuple[str, bool]:
         return " … "
 
     bare = _QUOTATION.sub(drop, sentence)
-    # A quotation that only begins or ends here goes on in another sentence.
+    # A quotation with only one of its marks here continues in another sentence.
     if bare.count('"') % 2 or (bare.count("“") != bare.count("”") and "„" not in bare):
         return "", True
     return bare, quoted
@@ -417,7 +416,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
         if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
             continue
         if _POSSESSED.match(sentence, found.end()) and predicate(sentence[found.end() :]) is None:
-            # "With Ben and his wife in Leeds": no clause of its own.
+            # "With Ben and his wife in Leeds" is no clause.
             continue
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()
@@ -451,7 +450,7 @@ _SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
 
 
 def german_and(text: str) -> tuple[str, str] | None:
-    """A German clause up to an "und" behind which another verb follows, and that as a clause of the same subject."""
+    """Split a German clause before an "und" that a second verb follows; the second clause gets the same subject."""
     found, known = _SECOND_VERB.match(text), _german()
     if found is None:
         return None
@@ -464,7 +463,7 @@ def german_and(text: str) -> tuple[str, str] | None:
 
 
 def leaves_out_ich(statement: Statement) -> bool:
-    """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
+    """Whether a German clause has the subject of the clause before it: "Ich wohne in Graz und arbeite bei Magna"."""
     sentence = _bare(statement.sentence, cues("de"))
     if not _SPEAKER.match(sentence) or sentence.startswith(statement.text):
         return False
@@ -482,10 +481,10 @@ def introduced(statement: Statement, *, opens: bool) -> list[str]:
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     if statement.made_up:
-        # "They gave out the parts, I'm Captain Bain" tells a part.
+        # "They gave out the parts, I'm Captain Bain" is about a role in a play.
         return []
     if found["name"].endswith(("'s", "’s")):
-        # "Irina's from Tbilisi" is said of her.
+        # "Irina's from Tbilisi" is about her.
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()

@@ -45,10 +45,10 @@ _SAYS = topic(Phrasing)
 
 
 MOST = 40
-"""Facts of one message at most."""
+"""Most facts of one message."""
 _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
-"""Words of a thing in a list behind the first, at the most."""
+"""Most words of a later thing in a list."""
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _ONLY_NAMES = lazy_re(lambda: rf"\b{either(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
 _AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
@@ -71,10 +71,10 @@ def said_facts(
     anyone: bool = False,
     asked: str = "",
 ) -> list[SaidFact]:
-    """The facts that a message states in earnest, in order; none wherever it is not sure.
+    """The facts that a message states in earnest, in order; doubtful ones are left out.
 
-    `speaker` is its author's name, or "user"; `before` the messages before it, the newest last; `known` what is held
-    of the speaker, by which names are told: of others nothing is read, unless it may be `anyone`.
+    `speaker` is its author's name, or "user"; `before` are the messages before it, the newest last; `known` are
+    memories of the speaker, which show who is who. Facts about other people are only read with `anyone`.
     """
     if role != "user":
         return []
@@ -93,7 +93,7 @@ def said_facts(
         spoken = replace(statement, text=in_standard(statement.text))
         reader.answering = bool(answer) and (said.sentence == answer or answer in said.opened)
         if statement is said and spoken.text != said.text:
-            # "Gegen Mandeln ist sie allergisch": the pronoun stands first in the plain order of words.
+            # "Gegen Mandeln ist sie allergisch": in plain word order the pronoun comes first.
             plain_order = antecedents.resolve(spoken, reader.names)
             points_back = plain_order is spoken and cues(said.language).refers.match(spoken.text)
             spoken = statement if points_back else plain_order
@@ -103,7 +103,7 @@ def said_facts(
         ]
         news = [fact for fact in facts if not fact.against]
         goes = (not news or is_verbless(said)) and goes_on(said)
-        # What is told of somebody by name stands alone.
+        # A statement about somebody by name stands alone.
         goes = goes or (said is statement and all(is_quoted(fact, statement) for fact in news))
         if quoted is not None and goes and belongs(quoted.words, quoted.last, said):
             quoted = quoted.with_more(said)
@@ -132,14 +132,14 @@ def said_facts(
 
 
 def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:
-    """A fact in the words in which it was said, where it was read without the forms of a dialect."""
+    """Return a fact in its original words, if it was read from words without dialect."""
     if standard == said:
         return fact
     return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
 
 
 def _answered(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
-    """The answer with which a message begins, to be quoted with the question, or the slots that a yes or no fills."""
+    """Read the answer at the beginning of a message: quoted with its question, or the slots that a yes or no fills."""
     answer = answer_in(text, asked)
     answer = answer if is_worth_keeping(answer, asked) and not says("muddled", answer) else ""
     yes_or_no, affirms = affirmed(text, asked)
@@ -156,7 +156,7 @@ def _answered(text: str, asked: str, reader: _FactReader) -> tuple[str, list[Sai
 
 
 def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
-    """A fragment that says something with the question that it answers."""
+    """A fragment that means something with the question that it answers."""
     text = quotation(answer, reader.who, reader.at, language_of_sentence(f"{asked} {answer}"), asked)
     return SaidFact(text=text, quote=answer, kind="episodic", at=reader.at, confidence=0.6, salience=0.4, answers=True)
 
@@ -172,15 +172,15 @@ def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | 
 
 
 def stated_fact(text: str, speaker: str = "") -> SaidFact | None:
-    """The one slot that a text fills which somebody wants remembered; whoever it names is somebody.
+    """The only slot that a text to be remembered fills; anybody whom it names is accepted as its subject.
 
-    "I" and "my" are `speaker`, and read only where that is known.
+    "I" and "my" are `speaker`, and are only read if that is given.
     """
     found = said_facts(text, speaker=speaker, at=None, anyone=True)
     slots = [fact for fact in found if fact.attribute and fact.attribute != "manner"]
     told = [fact for fact in slots if not fact.against]
     if len(told) == 1 and all((each.subject, each.attribute) == (told[0].subject, told[0].attribute) for each in slots):
-        # Who quits one job for another has the other.
+        # Somebody who quits one job for another has the other.
         slots = told
     return slots[0] if len(slots) == 1 and (slots[0].subject != "user" or speaker) else None
 
@@ -196,21 +196,21 @@ class _FactReader:
         self.at = at
         self.names = dict(names)
         self.heard = frozenset[str]()
-        """What is written like a name in what is known."""
+        """Words that known memories write like names."""
         self.planned = frozenset[str]()
-        """The places to which somebody means to move."""
+        """The places to which somebody plans to move."""
         self.employers: tuple[str, ...] = ()
-        """For whom the speaker works, as far as it is known."""
+        """The known employers of the speaker."""
         self.opens = True
         self.answering = False
-        """Whether what is said goes on with an answer, whose question tells of whom."""
+        """Whether the statement continues an answer, whose question says whom it is about."""
         self.being = ""
-        """What was last said to have no name: "dog"."""
+        """The kind of being whose name wasn't given yet: "dog"."""
         self.own = True
-        """Whether the statement before was about the speaker, or there is none."""
+        """Whether the previous statement was about the speaker, or there was none."""
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
-        """The facts of a statement; of an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
+        """The facts of a statement; for an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
         pieces = introduced(statement, opens=self.opens)
         self.opens = False
         german = statement.language == "de"
@@ -224,28 +224,28 @@ class _FactReader:
         opens = "Ich bin" if german else "I'm"
         who = "Der Nutzer" if german and self.who == "The user" else self.who
         called = "heißt" if german else "is called"
-        told = self._kept(statement, "semantic")
+        told = self._as_stated(statement, "semantic")
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
             says_on = german and VERB_ALONE.match(piece) is not None
             said = piece if _SAYS.complete.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
-            facts = list(self._facts(own)) or ([] if says_on else [self._kept(own, "semantic")])
+            facts = list(self._facts(own)) or ([] if says_on else [self._as_stated(own, "semantic")])
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         if statement.asks:
             if self.at and not statement.in_story and worth(statement.text) >= LEAST_ASKED:
                 # "Which insurance is good for a Skoda Octavia?" is asked by whoever has one.
-                yield self._as_event(statement, self._kept(statement, "semantic"), None)
+                yield self._as_event(statement, self._as_stated(statement, "semantic"), None)
             return
         rule = self._rule(statement) or self._named_being(statement)
         if rule is not None:
             yield rule
             return
         if statement.how:
-            yield self._kept(
+            yield self._as_stated(
                 statement, "failure" if cues(statement.language).failed.search(statement.text) else "procedural"
             )
             return
@@ -257,7 +257,7 @@ class _FactReader:
                 yield from (replace(fact, quote=statement.text) for fact in slots)
                 yield from self._also(statement, both[1])
                 return
-        # "Maria quit Siemens and started at Airbus" says two things of one.
+        # "Maria quit Siemens and started at Airbus" says two things about one person.
         first, more = and_also(statement.text, said) if said is not None else ("", "")
         alone = replace(statement, text=first)
         if slots := list(self._slots(alone, predicate(first, self._named(statement)))) if more else []:
@@ -271,17 +271,17 @@ class _FactReader:
         self._remember_being(slots)
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots and not (said is not None and said.tense == "used"):
-            # Who "used to love" something may say next what it is now.
+            # Somebody who "used to love" something may say next what it is now.
             return
-        kept = self._kept(statement, self._kind(statement, said), said)
+        kept = self._as_stated(statement, self._kind(statement, said), said)
         if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
             yield self._as_event(statement, kept, said)
         elif may_end_something(statement.text):
-            # What tells nothing by itself may still end what is known.
+            # A statement that tells nothing by itself may still end a memory.
             yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
 
     def _had_too(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
-        """The slots of a clause, and those that it fills besides: "I have a peanut allergy and two kids"."""
+        """The slots of a clause, and further ones that it fills: "I have a peanut allergy and two kids"."""
         has = said.verb == "have" and not said.negated and not said.over
         for found in _AND_THINGS.finditer(statement.text, said.rest_start) if has and slots else ():
             more = f"{statement.text[: said.rest_start]} {statement.text[found.end() :]}"
@@ -293,7 +293,7 @@ class _FactReader:
         yield from slots
 
     def _remember_being(self, slots: Sequence[SaidFact]) -> None:
-        """Remember of whom the name may be told next."""
+        """Remember whose name may be given next."""
         for each in slots:
             words = [word for word in each.value.casefold().split() if word in relations()]
             has_name = any(word[:1].isupper() for word in each.value.split())
@@ -301,21 +301,21 @@ class _FactReader:
                 self.being = words[-1]
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
-        """The facts of the second half of a statement, as a clause of its own."""
+        """The facts of the second half of a statement, read as a separate clause."""
         for fact in self._facts(replace(statement, text=more)):
             yield replace(fact, quote=statement.text)
 
     def _as_event(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
-        """What fills no slot, as an event: what the speaker or theirs did is retold, all else is quoted with its day.
+        """A statement that fills no slot, as an event: deeds of the speaker's circle are retold, all else is quoted.
 
-        Nothing that is said later can be trusted to end it, so that it is no fact that holds.
+        It is no lasting fact, since later statements can't be relied on to end it.
         """
         if kept.kind == "episodic" and said is not None and _SAYS.mine.match(said.subject):
             return kept
         return replace(kept, kind="episodic", text=self.quoted(statement), subject="", at=self.at)
 
     def _named(self, statement: Statement) -> frozenset[str]:
-        """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
+        """The known names in a statement; with `anyone` also the name at its beginning."""
         if not self.anyone:
             return frozenset(self.names)
         found = NAMED.match(statement.text)
@@ -323,7 +323,7 @@ class _FactReader:
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """The rule for how the assistant should behave."""
-        # "Antworte kurz" has too few words to be known as German.
+        # "Antworte kurz" has too few words to be recognised as German.
         found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
         if found is None:
             return None
@@ -355,7 +355,7 @@ class _FactReader:
         )
 
     def _named_being(self, statement: Statement) -> SaidFact | None:
-        """The name of the animal or child that was told of right before: "his name is Bruno"."""
+        """The name of the animal or child that was just mentioned: "his name is Bruno"."""
         rows = (row for each in all_cues().values() for row in each.each["named"])
         found = next((hit for row in rows if self.being and (hit := row.match(statement.text))), None)
         if found is None or statement.made_up or found["name"].casefold() in no_names():
@@ -365,7 +365,7 @@ class _FactReader:
         return self._called(statement, self.being, name)
 
     def _called(self, statement: Statement, word: str, name: str) -> SaidFact:
-        """The fact that somebody of the speaker's has a name."""
+        """The fact that somebody close to the speaker has a name."""
         called, german = attribute_of(word), statement.language == "de"
         return SaidFact(
             text=f"{self._whose(german)} {word} {'heißt' if german else 'is called'} {name}.",
@@ -381,7 +381,7 @@ class _FactReader:
         )
 
     def _relatives(self, statement: Statement) -> Iterator[SaidFact]:
-        """The names of people whom the statement calls the speaker's."""
+        """The names of people whom the statement relates to the speaker."""
         if statement.made_up:
             return
         for found in cues(statement.language).relative.finditer(statement.text):
@@ -429,12 +429,12 @@ class _FactReader:
         whose = self._whose_clause(said)
         elided = not (said.subject or self.anyone or _SAYS.mine.search(statement.text))
         if whose is None or (elided and not self.own):
-            # "Turned 4 on Thursday" may be said of a child.
+            # "Turned 4 on Thursday" may be about a child.
             return
         subject, attribute = whose
         before = statement.text.partition(said.subject)[0] if said.subject else ""
         if cues(statement.language).dependent.search(before):
-            # "Till I'm 68" gives no age, and "since I retired" only says since when.
+            # "Till I'm 68" states no age, and "since I retired" only a time.
             return
         if attribute:
             yield from self._of_attribute(statement, said, subject, attribute)
@@ -459,7 +459,7 @@ class _FactReader:
             return
 
     def _arrived(self, statement: Statement) -> SaidFact | None:
-        """Where somebody is who meant to move there: "we're in York now" may be said of a visit, too."""
+        """The new home of somebody who planned to move there; otherwise "we're in York now" may be a visit."""
         rows = cues(statement.language).each["arrives"]
         there = next((hit["value"] for row in rows if (hit := row.match(statement.text))), "")
         if there not in self.planned:
@@ -469,14 +469,14 @@ class _FactReader:
     def _of_outright(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
         value = self._value(found["value"], statement.language)
         if row.attribute == "employer":
-            # "The Fenwick" is the one that was named in full before.
+            # "The Fenwick" is the one whose full name was given before.
             value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
         if value:
             said = replace(statement, text=found.string)
             yield self._fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
 
     def _with_job(self, statement: Statement, said: Predicate, facts: Sequence[SaidFact]) -> Iterator[SaidFact]:
-        """An employer, and as what somebody works there: one changes without the other."""
+        """Complete an employer with the job there, since one changes without the other."""
         rows = [each for each in cues(statement.language).says if each[0].attribute == "job"]
         for fact in facts:
             told = [] if self.anyone or fact.against else [(row, pattern.match(said.said)) for row, pattern in rows]
@@ -491,7 +491,7 @@ class _FactReader:
             yield replace(fact, text=as_what, attribute="job", value=job)
 
     def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
-        """The subject of the clause, and the attribute that it names; None if it is nobody's."""
+        """The subject of the clause, and the attribute that it names; None if it belongs to nobody."""
         subject = said.subject.strip()
         low = subject.casefold()
         if low in ("i", "we", "", "im", "ive"):
@@ -525,7 +525,7 @@ class _FactReader:
         return None
 
     def _of_attribute(self, statement: Statement, said: Predicate, subject: str, name: str) -> Iterator[SaidFact]:
-        """A fact of "my weight is 78 kg", "the appointment is now on Friday"."""
+        """A fact from "my weight is 78 kg", "the appointment is now on Friday"."""
         if name == "-" or said.negated or said.tense == "used":
             return
         if said.tense == "past" and said.verb == "be" and name.split()[-1] not in of_language(Facts, "en").dated:
@@ -555,7 +555,7 @@ class _FactReader:
         named = " ".join(word for word in words if word not in _SAYS.which)
         attribute = attribute_of(named)
         if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
-            # "My target is 65": nothing is known of how long that holds.
+            # "My target is 65": how long that will be true is unknown.
             return
         if attribute in _EACH_YEAR:
             raw = _SAYS.before_dates.sub("", raw)
@@ -574,7 +574,7 @@ class _FactReader:
         *,
         against: bool,
     ) -> Iterator[SaidFact]:
-        """A fact for each value that a clause names; none of a job that one has on one day of the week."""
+        """A fact for each value that a clause names; none for a job on one day of the week."""
         begun = against or (said is not None and said.tense in ("past", "perfect"))
         if row.attribute == "home" and not against and says("for_a_visit", statement.text):
             return
@@ -604,7 +604,7 @@ class _FactReader:
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
-            # "Seit heute bin ich Fahrlehrer, endlich kein Schichtdienst mehr": the other clause is over.
+            # "Seit heute bin ich Fahrlehrer, endlich kein Schichtdienst mehr": the other clause has ended.
             clause = statement.text[: end if (end := statement.text.find(", ", found.end())) > 0 else None]
             against = row.ends or bool(cues("de").over.search(clause))
             facts = list(self._of_row(statement, None, row, found, subject, against=against))
@@ -635,10 +635,10 @@ class _FactReader:
         if not raw:
             return [""] if row.ends else []
         first, *more = _SPLIT.split(raw) if row.list else [raw]
-        # "Climbing, usually on Saturdays": what says when or how is nothing that is liked.
+        # "Climbing, usually on Saturdays": words for when or how aren't liked things.
         hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
         more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
-        # "Allergic to walnuts, and Bella my cat sleeps here": a clause is none of the list.
+        # "Allergic to walnuts, and Bella my cat sleeps here": a clause is no item of the list.
         ends = (
             at
             for at, each in enumerate(more)
@@ -674,10 +674,10 @@ class _FactReader:
         whole: str = "",
         ahead: bool = False,
     ) -> SaidFact:
-        text, began = self._told(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
+        text, began = self._in_third_person(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
         new = cues(statement.language).just_now.search(statement.text) is not None
         if new or attribute == "age" or holding_of(attribute) == "series":
-            # A measure is of its day, and so is what has "just" begun.
+            # A measurement belongs to its day, and so does something that has "just" begun.
             text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
@@ -697,12 +697,12 @@ class _FactReader:
             salience=0.8 if attribute in ("allergy", "avoids", "medication", "condition") else 0.6,
         )
 
-    def _told(
+    def _in_third_person(
         self, statement: Statement, said: Predicate | None, *, ahead: bool = False, each_year: bool = False
     ) -> tuple[str, datetime | None]:
-        """The statement told of the speaker, and since when it is so, where it says that.
+        """The statement about the speaker in the third person, and since when it is true, if it says so.
 
-        Of what comes round `each_year` a day has no year.
+        The day of something that happens `each_year` gets no year.
         """
         rows = cues(statement.language)
         past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
@@ -712,9 +712,9 @@ class _FactReader:
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
-        # "It broke yesterday and he comes on Friday": two clauses may look into two directions.
+        # "It broke yesterday and he comes on Friday": one clause may be about the past and the other about the future.
         apart = len(times) > 1 and _CLAUSES.search(statement.text, times[0].end, times[-1].start) is not None
-        # "Bloody typical I cancelled it": what leads to a clause without a sign can't be retold with it.
+        # "Bloody typical I cancelled it": an opening without punctuation can't be retold with its clause.
         leads = statement.text[: said.start].rstrip() if said is not None else ""
         led = len(leads.split()) > 1 and not leads.endswith((",", ";", ":", "–", "—", " of"))
         apart = apart or (led and not (times and times[0].start < len(leads)))
@@ -723,7 +723,7 @@ class _FactReader:
             now = predicate(clause, self._named(statement))
             told = in_third_person(clause, now, self.who)
         else:
-            # What is quoted stands as it was said: its day says which "yesterday" that was.
+            # A quotation is verbatim: its day shows which "yesterday" is meant.
             return self.quoted(statement), began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
@@ -731,9 +731,9 @@ class _FactReader:
     def _times(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
-    def _kept(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
+    def _as_stated(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
         """The statement itself, if it fills no slot."""
-        text, _ = self._told(statement, said)
+        text, _ = self._in_third_person(statement, said)
         at = self.at
         if kind == "episodic" and self.at:
             times = self._times(statement.text, statement.language, ahead=False)
@@ -765,14 +765,14 @@ class _FactReader:
             return False
         if statement.in_story or (statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I)):
             return False
-        # "My wife Ana" alone tells a name, which is a fact of its own.
+        # "My wife Ana" alone states a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
         if set(only_names) <= relations().keys() or not (telling(text) or figures(text)):
             return False
         return is_worth_keeping(text)
 
     def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
-        """Whether a statement tells what happened or what is so."""
+        """Whether a statement says what happened or what is true."""
         rows, known = cues(statement.language), of_language(Facts, statement.language)
         if said is None:
             past = bool(rows.happened.search(statement.text)) and not rows.lasts.search(statement.text)
@@ -783,7 +783,7 @@ class _FactReader:
 
 
 def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:
-    """The first match of `patterns` at the beginning of `text`, or of all of it."""
+    """The first match of `patterns` at the beginning of `text`, or of the whole text."""
     tries = (re.compile(pattern, re.I) for pattern in patterns)
     return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
 

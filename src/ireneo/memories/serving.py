@@ -307,7 +307,7 @@ class Purpose:
         return self.areas & _SAYS.shared
 
     def _is_of_another(self, text: str) -> bool:
-        """Whether a text states something of whom it names first, who is neither the user nor named in the goal."""
+        """Whether a text begins with a statement about somebody by name who isn't the user or in the goal."""
         found = _OF_A_NAME.match(text)
         if found is None or not self.words.keys().isdisjoint(terms(found[1])):
             return False
