@@ -14,9 +14,8 @@ from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.shorten import excerpt
 from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput
-from ireneo.log.message import Text, Thinking, chain
+from ireneo.log.message import Text, Thinking
 from ireneo.log.tree import ROOT
-from ireneo.ports.store import Transaction
 
 NEXT = {"role": "user", "content": "And what about the tides?"}
 NARROW, WIDE = 900, 100_000
@@ -300,28 +299,6 @@ async def test_thinking_that_a_context_left_out_makes_no_other_message() -> None
             shown: Context = await session.context(budget, to="anthropic", thinking=rule)  # type: ignore[arg-type]
             assert (await session.append(shown.messages, format="anthropic", after=ROOT)).new == 0
     await stays(session, len(path))
-
-
-async def test_the_doctor_calls_nothing_abandoned_that_a_stored_block_stands_for() -> None:
-    store = InMemoryStore()
-    memory = memory_over(store)
-    session = await memory.session("run")
-    await session.append(told())
-    blocks = [each for each in await listed(session) if "[SUMMARIZED]" in str(each["content"])]
-    # As it was stored when blocks were taken for speech: on a path of its own.
-    stored = [Draft(role="user", parts=(Text(text=str(each["content"])),)) for each in blocks]
-    messages = chain(None, stored, lambda parts: (1, 0))
-
-    def change(tx: Transaction) -> None:
-        tx.log.insert(session.key, messages)
-        tx.log.move(session.key, "main", messages[-1].id)
-
-    await store.write(change)
-    found = await memory.doctor()
-    (fault,) = [each for each in found if each.kind == "fault"]
-    assert "stored as if they had been said" in fault.text
-    assert "ireneo rewind run m_" in fault.advice
-    assert not [each for each in found if "abandoned" in each.text or "prune" in each.advice]
 
 
 async def test_each_block_of_a_context_is_one_piece_up_to_its_last_line(session: Session) -> None:

@@ -15,12 +15,10 @@ from msgspec.structs import replace
 from ireneo.context.story import PASSING
 from ireneo.engine.context import text_id
 from ireneo.engine.leasing import VISIT
-from ireneo.engine.returned import pieces
 from ireneo.engine.tree import TreePath, all_annotations, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
-from ireneo.formats.chat.format import NOTES
 from ireneo.language.topics import Voice
-from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, message_id, short
+from ireneo.log.message import Head, Message, MessageId, message_id, short
 from ireneo.log.tree import SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Store, Transaction
@@ -449,40 +447,8 @@ def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
     return ""
 
 
-def _stood_for(tx: Transaction, key: SessionKey, paths: Sequence[TreePath]) -> set[int]:
-    """Indexes of abandoned `paths` whose messages are covered by blocks that were stored as messages.
-
-    Contexts that came back as history were once stored as if somebody had said them; the originals are then kept on no
-    branch.
-    """
-    loose = [place for place, path in enumerate(paths) if not path.name]
-    found: set[int] = set()
-    for path in paths if loose else ():
-        for first in range(path.first, path.head.position + 1, CHUNK):
-            last = min(first + CHUNK - 1, path.head.position)
-            for message in tx.log.path(key, path.head.id, first, last):
-                if any(tag in message.text for tag in BLOCK_TAGS):
-                    blocks = [piece.first for piece in pieces(message.text, NOTES) if piece.kind == "block"]
-                    covered = [summary for name in blocks for summary in tx.summaries.find(key, name)]
-                    found.update(at for at in loose for each in covered if _holds_end(tx, key, paths[at], each))
-    return found
-
-
-def _holds_end(tx: Transaction, key: SessionKey, path: TreePath, summary: Summary) -> bool:
-    """Whether a path's own part holds the last message that a summary covers."""
-    if not path.first <= summary.last_position <= path.head.position:
-        return False
-    there = tx.log.path(key, path.head.id, summary.last_position, summary.last_position)
-    return bool(there) and there[0].id == summary.last
-
-
-def _check_paths(
-    key: SessionKey, branches: Mapping[str, Head | None], paths: Sequence[TreePath], originals: Collection[int] = ()
-) -> list[Diagnosis]:
-    """Check that branches lead to the messages of a session, all of whose paths are `paths`.
-
-    `originals` are the indexes found by `_stood_for`.
-    """
+def _check_paths(key: SessionKey, branches: Mapping[str, Head | None], paths: Sequence[TreePath]) -> list[Diagnosis]:
+    """Check that branches lead to the messages of a session, all of whose paths are `paths`."""
     loose = [path for path in paths if not path.name]
     if not branches and loose:
         furthest = max(loose, key=lambda path: path.head.position).head
@@ -491,25 +457,12 @@ def _check_paths(
         return [_fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
     if not branches:
         return [_note(key.session, "It has neither a message nor a branch.")]
-    kept = [paths[place] for place in sorted(originals)]
-    loose = [path for path in loose if not any(path is each for each in kept)]
-    found = []
-    if kept:
-        furthest = max(kept, key=lambda path: path.head.position).head
-        text = (
-            f"{_counted(kept)} stand on no branch, and blocks of a context, which were stored as if they had been "
-            "said, stand for them."
-        )
-        goes_back = f"`ireneo rewind {key.session} {short(furthest.id)}` goes back to what was said."
-        found.append(_fault(key.session, text, f"Nothing is lost: {goes_back} Hand in from there what came after."))
-    if loose:
-        which = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
-        text = f"{_counted(loose)} stand on {which} abandoned; no branch leads there."
-        advice = f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
-        if kept:
-            advice = f"Don't prune {key.session} before its branches lead to what blocks stand for."
-        found.append(_note(key.session, text, advice))
-    return found
+    if not loose:
+        return []
+    which = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
+    text = f"{_counted(loose)} stand on {which} abandoned; no branch leads there."
+    advice = f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
+    return [_note(key.session, text, advice)]
 
 
 def _counted(loose: Sequence[TreePath]) -> str:
@@ -644,7 +597,7 @@ def _diagnose(
         gone = {name for each in sick if each.cure for name in each.cure.discard}
         found += _check_marks(tx, key, stored, gone)
         paths = tree_paths(tx, key, [*heads, *(("", end) for end in reversed(ends))])
-        found += _check_paths(key, branches, paths, _stood_for(tx, key, paths))
+        found += _check_paths(key, branches, paths)
         if on_looked is not None:
             found += _check_messages(tx, key, paths, on_looked)
     except UNREADABLE as error:
