@@ -1,7 +1,7 @@
 """Choose which statements a context shows, over all of its blocks at once.
 
 The choice is greedy by value per token. A statement's value is its weight, reduced by what its words repeat of what is
-already shown, and by its age; so the same fact stands once, in the statement that says most about it.
+already shown, and by its age; so the same fact is shown once, in the statement that says most about it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _SAYS = topic(Prose)
 BARE = 0.25
 """Share of its weight that a statement keeps when everything it names is already shown."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
-"""What a word counts that is shown not at all, once, or more often."""
+"""The factor of a word that is not shown yet, shown once, or shown more often."""
 AGING = 0.15
-"""The oldest statement loses this share of its value."""
+"""The share of its value that the oldest statement loses."""
 LONG_REPORT, OF_ONE_MESSAGE = 20, 8
-"""Of a message with more statements than the first so many count in full; then they are worth less with the root of
-how many are shown, or a long report would take the room of all that was done after it."""
+"""In a message with more statements than the first number, that many count in full; the others are worth less, by
+the root of how many are shown. Otherwise a long report would take the room of all later work."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
@@ -51,32 +51,34 @@ STEM = 7
 SHORT = 3
 """Words of at most this many letters are ignored."""
 LENGTH = 0.85
-"""Exponent of a statement's cost: one of twice the length has to be worth 1.8 times as much."""
+"""Exponent of a statement's cost: a statement of twice the length must be worth 1.8 times as much."""
 FEW_TOKENS = 20
-"""A cheaper statement is chosen as if it cost this much: a few words say little."""
+"""A cheaper statement is chosen as if it cost this much, since a few words say little."""
 NOTE_TOKENS, LONG_NOTE = 40, 250
-"""A model's note is chosen as if it cost the first, whatever its length: its writer has weighed it. Of notes of equal
-worth longer notes come first, up to the second, so that short notes fill what they leave."""
+"""A model's note is chosen as if it had the first cost, whatever its length, since its writer weighed it. Of notes
+of equal worth longer ones come first, up to the second length, so that short notes fill the rest."""
 LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
-"""What a long note is worth more, and a note that constrains what is done next: less than one step of the worth."""
+"""The bonuses of a long note, and of a note that constrains what is done next: less than one step of the worth."""
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
-"""A line of less weight in a model's block says little beside its notes: it is for a rest of at least this share."""
+"""A line of less weight in a model's block says little next to its notes: it needs a rest of at least this share of
+the room."""
 NOTE_BARE = 0.9
-"""`BARE` for a note of a model: so high that its worth decides, and repetition only between notes of equal worth."""
+"""`BARE` for a model's note: so high that its worth decides, and repetition only between notes of equal worth."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
-"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one none."""
+"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one they
+get none."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
 ONE_BLOCK_SHARE = 0.2
-"""At most the first share of the room is reserved for blocks that would say nothing, `BLOCK_TOKENS` for each; in a
-small room the second share, for one block."""
+"""Blocks that would otherwise be empty get `BLOCK_TOKENS` each, at most the first share of the room in total; in a
+small room one block gets the second share."""
 SUBJECT_TOKENS = 6
-"""Cost of the line that names the subject of the statements under it."""
+"""The cost of the line that names the subject of the statements under it."""
 
 
 GOT_OVER = 0.6
-"""Share of its weight that a failed check keeps once it has passed: why it failed may still be asked."""
+"""The share of its weight that a failed check keeps once it has passed: it may still be asked why it failed."""
 
 
 class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
@@ -89,11 +91,11 @@ class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     terms: frozenset[str]
     """The words and names of the line."""
     is_note: bool = False
-    """Whether a model wrote the line, and said what it is worth."""
+    """Whether a model wrote the line, and rated it."""
     is_beside: bool = False
-    """Whether the line only fills the room that a model's notes leave."""
+    """Whether the line only fills room that a model's notes leave."""
     on_words: bool = False
-    """Whether the line is about words of the user that stand verbatim next to its block."""
+    """Whether the line is about words of the user that are shown verbatim next to its block."""
 
 
 class _Block(Struct, frozen=True):
@@ -122,7 +124,7 @@ class Statements:
         self.recount.clear()
 
     def keep(self, summaries: Iterable[Summary]) -> None:
-        """Price the statements of these summaries, and drop the statements of all other summaries from the cache."""
+        """Price the statements of these summaries, and remove those of all others from the cache."""
         self.recount.turn()
         self._kept = {summary.id: self._block(summary) for summary in summaries}
 
@@ -149,7 +151,7 @@ class Statements:
                 yield self.price("operations", line)
 
     def price(self, section: SectionName, line: Line, *, noted: bool = False) -> PricedLine:
-        """Render a line and count it; `noted` says that it is of a block with a model's notes."""
+        """Render a line and count its tokens; `noted` says that its block has a model's notes."""
         written = self.strategy.say(section, line, ())
         return PricedLine(
             section=section,
@@ -162,13 +164,13 @@ class Statements:
 
     def _block(self, summary: Summary) -> _Block:
         known = self._kept.get(summary.id)
-        # The stretch may have been summarised anew: the id alone is not enough.
+        # The stretch may have a new summary, so the id alone is not enough.
         if known is not None and (known.summary is summary or known.summary == summary):
             return known
         statements = tuple(
             self.price(name, line, noted=summary.is_written)
             for name in self.strategy.sections(summary.level)
-            # Pins and state are told once for all blocks.
+            # Pins and state are shown once for all blocks.
             if name not in ("constraints", "state", "open", "names")
             for line in summary.lines(name)
             if line.weight
@@ -178,7 +180,7 @@ class Statements:
         return _Block(summary, statements, succeeded(summary.lines("operations"), summary.lines("artifacts")))
 
 
-# Every rebuild reads nearly the same lines again.
+# Every rebuild reads nearly the same lines.
 @lru_cache(maxsize=4_096)
 def _names_in(text: str) -> frozenset[str]:
     return frozenset(artifacts(text))
@@ -196,13 +198,13 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 
     statements: tuple[PricedLine, ...]
     limit: int | None = None
-    """Most tokens that its lines may cost; None: no limit."""
+    """The most tokens of its lines; None: no limit."""
     names: tuple[Line, ...] = ()
-    """Names that may stand at its end without a statement."""
+    """Names that may follow at its end without a statement."""
 
 
 def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
-    """An offer without the user's words that `pinned` has, word for word, as a whole line."""
+    """Remove the user's words from an offer that `pinned` contains verbatim as a whole line."""
     lines = {line.removeprefix("- ").partition(" · m_")[0].strip().rstrip(".!").lower() for line in pinned.splitlines()}
 
     def is_pinned(statement: PricedLine) -> bool:
@@ -218,7 +220,7 @@ def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 OF_USE = 0.6
-"""How much more code is worth per logarithm of the number of times its name is mentioned."""
+"""How much more code is worth per logarithm of the number of times that its name is mentioned."""
 MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
@@ -237,7 +239,7 @@ def _without_repeated_code(candidates: Sequence[tuple[int, PricedLine]]) -> list
 
 
 def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """Drop the sentences of a question that is told with its options."""
+    """Drop the sentences of a question that is shown with its options."""
     asked = [statement.line.text for _, statement in candidates if statement.line.text.startswith(I_ASKED)]
     return [
         (number, statement)
@@ -248,14 +250,14 @@ def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[i
 
 
 def _files(lines: Iterable[Line]) -> dict[str, str]:
-    """The file of each name of which the defining file is known."""
+    """Map each name to the file that defines it, if that is known."""
     return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
 
 
 class Allotter:
-    """Choose what `offers` show within `room` tokens.
+    """Chooses what `offers` show within `room` tokens.
 
-    `standing` are the terms of the messages that are shown verbatim; `end` is the path's last position.
+    `standing` are the terms of messages shown verbatim; `end` is the path's last position.
     """
 
     def __init__(
@@ -279,7 +281,7 @@ class Allotter:
         self._for_names = int(room * NAMES_SHARE) if told else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
-        self._told: Counter[int] = Counter()
+        self._shown_of_message: Counter[int] = Counter()
         self._many = Counter(statement.line.position for _, statement in self.candidates)
         self._headed: set[tuple[int, str]] = set()
         spoken: Counter[str] = Counter()
@@ -287,7 +289,7 @@ class Allotter:
             spoken.update(statement.terms)
         many = len(self.candidates)
         self._rarity = {term: math.log(1 + many / times) for term, times in spoken.items()}
-        # Sets are ordered differently in each process; `fsum` doesn't depend on it.
+        # A set's order differs between processes; `fsum` doesn't depend on it.
         self._all = [fsum(map(self._rarity.__getitem__, each.terms)) or 1.0 for _, each in self.candidates]
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
@@ -296,7 +298,7 @@ class Allotter:
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
 
     def _current(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-        """The candidates without what later ones outdate, or as it is told now."""
+        """The candidates without statements that later ones outdate, or reworded accordingly."""
         changed = outdated([statement for _, statement in candidates])
         lines = {place: changed.get(place, statement.line) for place, (_, statement) in enumerate(candidates)}
         return [
@@ -321,29 +323,29 @@ class Allotter:
         return out
 
     def fill(self, room: int) -> int:
-        """Choose until nothing more fits into `room`; returns what was spent. May be called again with the rest."""
+        """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
         before = (
             set(self.chosen),
             list(self.left),
             Counter(self._shown),
             set(self._said),
             set(self._headed),
-            Counter(self._told),
+            Counter(self._shown_of_message),
         )
         spent = self._say(max(room - self._for_names, 0))
         if silent := self._silent():
-            self.chosen, self.left, self._shown, self._said, self._headed, self._told = before
+            self.chosen, self.left, self._shown, self._said, self._headed, self._shown_of_message = before
             held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
             held = min(BLOCK_TOKENS * len(silent), held)
             spent = self._say(max(room - self._for_names - held, 0))
             spent += self._say_of_each(min(room - spent, held))
         spent += self._name(min(room - spent, self._for_names))
-        # Whatever is left from now on is for statements.
+        # The rest is for statements from now on.
         self._for_names = 0
         return spent
 
     def name_more(self, room: int) -> int:
-        """Spend on names what statements can't use; returns what was spent."""
+        """Spend what statements can't use on names; returns what was spent."""
         return self._name(room)
 
     def choices(self) -> Sequence[Choice]:
@@ -358,7 +360,7 @@ class Allotter:
         return out
 
     def _by_file(self, lines: Sequence[Line], names: Sequence[str]) -> Iterator[tuple[Line, Sequence[str]]]:
-        """The names that stand alone, and then a line for each file with what it defines."""
+        """The names without a statement, then a line for each file with what it defines."""
         files = _files(lines)
         alone = [name for name in names if name not in files]
         if alone:
@@ -386,15 +388,15 @@ class Allotter:
         return spent
 
     def _is_said_again(self, statement: PricedLine) -> bool:
-        """Whether a chosen statement says it already."""
+        """Whether a chosen statement already says it."""
         return says_again(statement, (self.candidates[place][1] for place in self.chosen), self._rarity)
 
     def _silent(self) -> set[int]:
-        """The offers from which nothing is chosen, though something could be."""
+        """The offers from which nothing is chosen, although something could be."""
         return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
 
     def _say_of_each(self, room: int) -> int:
-        """Spend `room` on the best statement of each silent offer: nobody can judge an empty block."""
+        """Spend `room` on the best statement of each empty offer, since nobody can judge an empty block."""
         spent = 0
         silent = self._silent()
         open_places = [
@@ -415,16 +417,16 @@ class Allotter:
         self.left[number] -= cost
         self.chosen.add(place)
         self._shown.update(statement.terms)
-        self._told[statement.line.position] += 1
+        self._shown_of_message[statement.line.position] += 1
         self._said.add(statement.line.text)
         if statement.section == "dead_ends":
-            # A dead end quotes the sentence that gave it up.
+            # A dead end quotes the sentence with which it was given up.
             self._said.update(other.line.text for _, other in self.candidates if other.line.text in statement.line.text)
         self._headed.update(self._heads(place))
         return cost
 
     def _heads(self, place: int) -> Iterator[tuple[int, str]]:
-        """The lines that must stand above a statement: its section's heading, and its subject."""
+        """The lines that must precede a statement: the heading of its section, and its subject."""
         number, statement = self.candidates[place]
         if statement.section in self._headings and self._headings[statement.section][0]:
             yield number, self._headings[statement.section][0]
@@ -457,11 +459,11 @@ class Allotter:
         if statement.is_note:
             return value
         if self._many[statement.line.position] > LONG_REPORT:
-            value /= math.sqrt(max(1, self._told[statement.line.position] / OF_ONE_MESSAGE))
+            value /= math.sqrt(max(1, self._shown_of_message[statement.line.position] / OF_ONE_MESSAGE))
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
     def _name(self, room: int) -> int:
-        """Spend `room` on names that are shown nowhere yet, by how likely they are to be needed."""
+        """Spend `room` on names that aren't shown yet, by how likely they are to be needed."""
         count = self.statements.count
         heading = count(self.statements.strategy.say("names", Line(), ("",))) + 1
         standing = {name for offer in self.names.values() for name in offer}
@@ -494,22 +496,23 @@ class Allotter:
         return spent
 
 
-# What later statements take back, put back or find out, and what is said again, need not be told as it was.
+# Later statements may take back, restore, explain or repeat earlier ones, which are then reworded or dropped.
 
 OWN: frozenset[SectionName] = frozenset({"strategy", "discoveries"})
-"""Sections of the agent's sentences, and of what files and pages showed."""
+"""Sections of the agent's own sentences, and of what files and pages showed."""
 NEAR = 60
-"""Messages behind a statement within which it is taken back, or found out what was guessed."""
+"""Up to this many messages after a statement it may be taken back, or a guess resolved."""
 SHARED, FEWEST_SHARED = 0.5, 2
-"""The share of a statement's words that what takes it back has; and how many words a finding shares with a guess."""
+"""The share of a statement's words that a retraction must contain; and how many words a finding must share with a
+guess."""
 GUESSED = 0.5
-"""Share of its weight that a guess keeps once something was found out about it."""
+"""The share of its weight that a guess keeps once it is resolved."""
 TAKEN_BACK = 0.6
-"""Share of its weight that a statement keeps which was taken back; it is marked."""
+"""The share of its weight that a retracted statement keeps; it is marked."""
 MARK = " (I took this back later.)"
 AGAIN, AGAIN_TOGETHER, FEWEST_AGAIN = 0.7, 0.9, 5
-"""A statement says again what another one says, or two together, that have this share of its words, weighed by how
-rare they are; one of few words says something of its own."""
+"""A statement repeats another one, or two together, if these contain this share of its words, weighted by rarity; a
+statement of few words never counts as a repetition."""
 
 MOST_TOGETHER = 2
 
@@ -517,7 +520,7 @@ _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 
 
 def outdated(told: Sequence[PricedLine]) -> dict[int, Line | None]:
-    """By their places, the statements that later ones outdate: as they are told now, or None where they are not."""
+    """Map each statement (by its index) that later ones outdate to its new form, or to None if it is dropped."""
     out: dict[int, Line | None] = {}
     own = [place for place, each in enumerate(told) if _is_own(each)]
     out.update(_guesses(told, own))
@@ -527,7 +530,7 @@ def outdated(told: Sequence[PricedLine]) -> dict[int, Line | None]:
 
 
 def _guesses(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
-    """What was guessed before something was found out about it."""
+    """Guesses that were resolved by a later finding."""
     found = [told[place] for place in own if _SAYS.finds.search(told[place].line.text)]
     for place in own:
         line, words = told[place].line, told[place].terms
@@ -538,7 +541,7 @@ def _guesses(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[i
 
 
 def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
-    """What the agent took back, by the words of the message in which it did."""
+    """Statements that the agent took back, by the words of the message with the retraction."""
     back = {told[place].line.position for place in own if _SAYS.takes_back.search(told[place].line.text)}
     words: dict[int, frozenset[str]] = dict.fromkeys(back, frozenset())
     for place in own:
@@ -552,7 +555,7 @@ def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tupl
 
 
 def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]:
-    """What was taken away, where later changes have all of its names again."""
+    """Removals whose names later changes all brought back."""
     added = [
         (each.line.position, _names_in(each.line.text))
         for each in told
@@ -570,7 +573,7 @@ def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]
 
 
 def _of_removed_files(told: Sequence[PricedLine]) -> Iterator[int]:
-    """What was told of files that were removed later."""
+    """Statements about files that were removed later."""
     gone: dict[str, int] = {}
     for each in told:
         found = _REMOVES.match(each.line.text) if each.section == "operations" else None
@@ -587,7 +590,7 @@ _REMOVES = lazy_re(r"I ran `(?:git )?rm (?:-\S+ )*(?P<paths>[^`&|;*]+)`")
 
 
 def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[str, float]) -> bool:
-    """Whether the agent says in `one` what `others` say already: nearly all of its words, and each of its figures."""
+    """Whether a sentence of the agent repeats `others`: nearly all of its words, and each of its figures."""
     if not _is_own(one) or len(one.terms) < FEWEST_AGAIN:
         return False
     near = [each for each in others if _is_own(each) and abs(each.line.position - one.line.position) <= NEAR]
@@ -604,5 +607,5 @@ def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[st
 
 
 def _is_own(told: PricedLine) -> bool:
-    """Whether the agent says it, of nothing that it read."""
+    """Whether it is the agent's own sentence, not about something that it read."""
     return told.section in OWN and not (told.line.subject or told.is_note)

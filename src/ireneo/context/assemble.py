@@ -1,4 +1,4 @@
-"""Assemble the context of an agent's work: try the tiers in order until one fits the budget.
+"""Assemble the context of an agent's work: the first tier that fits the budget.
 
 Everything is read through a `WorkPath`, so that stored paths and plain lists are cut by the same functions.
 """
@@ -34,25 +34,25 @@ from ireneo.summaries.summary import Line, RecentValues, Summary, header
 from ireneo.summaries.work import RowItem, WorkPath, cover_row, loose_from, open_block
 
 BLOCK_TOKENS = 360
-"""Blocks with less than this on average say little beside their frames: a coarser one serves better."""
+"""Blocks with fewer tokens than this on average contain little but their frames: a coarser block is better."""
 CRAMPED_TOKENS, CRAMPED_RATIO = 1_500, 12
-"""The past becomes one block if the room is under `CRAMPED_TOKENS` and the past over `CRAMPED_RATIO` times as large:
-the frames of several blocks would displace their statements."""
+"""The past becomes one block if the room is under `CRAMPED_TOKENS` and the past more than `CRAMPED_RATIO` times as
+large, since the frames of several blocks would displace their statements."""
 CRAMPED_NOTED = 10_000
-"""The limit in place of `CRAMPED_TOKENS` if a model wrote all blocks of the past."""
+"""Replaces `CRAMPED_TOKENS` if a model wrote all blocks of the past."""
 NOTED_LIVE = 0.06
 NOTED_OPENER = 0.04
-"""Shares of a room filled by notes alone: for the newest atom where it is larger, and for the current request."""
+"""In a room filled only by notes, the shares for the newest atom if it is larger, and for the current request."""
 NOTED_ORDER = 0.12
-"""Share for what the user said last, if that is among the newest messages: it is what is to be done now."""
+"""The share for the user's last message if it is among the newest ones, since it says what to do now."""
 WORDS_SHARE = 0.35
-"""Share of the past's room for verbatim words of users and the system."""
+"""The share of the past's room for verbatim words of users and the system."""
 WORDS_FLOOR = 48
-"""Least tokens shown of a user message that no summary covers."""
+"""The least tokens shown of a user message that no summary covers."""
 
 
 def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -> int:
-    """Find where the live part of `messages` begins: whole atoms from the end, within `live_tokens`; at least one."""
+    """Find where the live part of `messages` begins: whole atoms from the end, at least one, within `live_tokens`."""
     groups = atoms(messages)
     place = len(messages)
     used = 0
@@ -65,7 +65,7 @@ def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -
 
 
 def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
-    """The newest block of `row` to be replaced by its sources, where `room` allows a finer row."""
+    """The newest block of `row` to replace by its sources, if `room` allows a finer row."""
     blocks = [item for item in row if isinstance(item, Summary)]
     for block in reversed(blocks):
         if not block.sources:
@@ -80,7 +80,7 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
 
 
 def is_cramped(row: Sequence[RowItem], target: int) -> bool:
-    """Whether the past should stand in one block, since `target` tokens are too few for several."""
+    """Whether the past should become one block, since `target` tokens are too few for several."""
     if target >= (CRAMPED_NOTED if is_noted(row) else CRAMPED_TOKENS):
         return False
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
@@ -94,7 +94,7 @@ def is_noted(row: Sequence[RowItem]) -> bool:
 
 
 def coarse_row(row: Sequence[RowItem], newest: Sequence[Message], policy: Policy, *, noted: bool) -> list[RowItem]:
-    """Cover all of `row` by one block; where it is `noted`, the last request stays verbatim if none is in `newest`."""
+    """Cover all of `row` by one block; if `noted`, the last request stays verbatim unless one is in `newest`."""
     if not row:
         return []
     place = last_opener(row)
@@ -106,13 +106,13 @@ def coarse_row(row: Sequence[RowItem], newest: Sequence[Message], policy: Policy
 
 
 def last_opener(row: Sequence[RowItem]) -> int | None:
-    """The index of the user message that opened the last turn of `row`; None where a summary covers it."""
+    """The index of the user message that opened the last turn of `row`; None if a summary covers it."""
     places = range(len(row) - 1, -1, -1)
     return next((place for place in places if isinstance(item := row[place], Message) and item.opens_turn), None)
 
 
 def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
-    """Split off the system messages that a row begins with: no block replaces them."""
+    """Split off the system messages at the beginning of a row, which no block replaces."""
     end = 0
     while end < len(row) and isinstance(item := row[end], Message) and item.role == "system":
         end += 1
@@ -120,9 +120,9 @@ def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
 
 
 def too_fine(row: Sequence[RowItem], room: int) -> int:
-    """How many items at the beginning of `row` should be covered by one block for lack of room.
+    """How many items at the beginning of `row` one block should cover for lack of room.
 
-    Whole turns only, and never the current one: its request stays verbatim.
+    Whole turns only, and never the current one, whose request stays verbatim.
     """
     blocks = [isinstance(item, Summary) for item in row]
     allowed = max(room // BLOCK_TOKENS, 2)
@@ -135,9 +135,9 @@ def too_fine(row: Sequence[RowItem], room: int) -> int:
 
 
 def with_small_opened(row: Sequence[RowItem], path: WorkPath, options: ContextOptions) -> list[RowItem]:
-    """Replace by its messages each block that would say nothing, or costs as much as they do with one line.
+    """Replace each block by its messages if it would be empty, or cost as much as they do with one line.
 
-    Only where there is no call among them: a call with its result says what it was even where nothing came of it.
+    Only if there is no call among them: a call with its result is informative even if nothing came of it.
     """
     out: list[RowItem] = []
     for item in row:
@@ -149,7 +149,7 @@ def with_small_opened(row: Sequence[RowItem], path: WorkPath, options: ContextOp
 
 
 def _saves_nothing(block: Summary, options: ContextOptions) -> bool:
-    # How a turn ended is told of the last block alone.
+    # How a turn ended is only shown in the last block.
     costs = [each.cost for each in options.statements.of(block, {}) if each.section != "status"]
     frame = options.count(header(block)) + 1 + MESSAGE_TOKENS
     return not costs or block.source_tokens <= frame + min(costs)
@@ -162,24 +162,24 @@ def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> 
 
 
 PARTLY_FLOOR = 24
-"""Least tokens of each message of an atom that is shown in part."""
+"""The least tokens for each message of an atom that is shown in part."""
 SPARE_SHARE = 0.1
-"""A remainder under this share of the room is not worth another round."""
+"""A rest below this share of the room is not worth another round."""
 
 
 class Composed(Struct, frozen=True, kw_only=True):
-    """A context before it is written in a provider's format."""
+    """A context that is not yet written in a provider's format."""
 
     shown: tuple[ContextItem, ...]
     tokens: int
     in_loop: bool = False
-    """Whether a tool loop continues behind the last message, and the loop's first thinking is not shown."""
+    """Whether a tool loop continues after the last message, while the loop's first thinking is not shown."""
 
     def followed_by(self, messages: Sequence[Message], after: int, options: ContextOptions) -> Composed:
         """This context followed by newer messages; `after` is the position of the last message before them.
 
-        The newer messages were said in view of this context, so their bound thinking still holds, except in a loop that
-        began before the context.
+        The newer messages were written in view of this context, so their signed thinking is still valid, except in a
+        loop that began before the context.
         """
         whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
         fresh = [
@@ -190,7 +190,7 @@ class Composed(Struct, frozen=True, kw_only=True):
 
 
 def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
-    """Show every message as it is, with thinking where the format allows it."""
+    """Show every message as it is, with thinking if the format allows it."""
     thinking = options.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
     # The caller checks whether all of it fits.
@@ -204,9 +204,9 @@ def with_notes(
     options: ContextOptions,
     share: float = NOTES_SHARE,
 ) -> list[ContextItem]:
-    """Insert the notes by hand made at or behind position `after` where they were made, between atoms.
+    """Insert notes by hand from position `after` on where they were made, between atoms.
 
-    They take at most `share` of the budget: beyond it the newest are shown, and how many are left out.
+    They take at most `share` of the budget: beyond it the newest are shown, with the number of the others.
     """
     made = [each for each in options.notes if each.at_position >= after]
     told, left_out = fitting_notes(made, options.count, int(options.budget * share))
@@ -215,7 +215,7 @@ def with_notes(
     notes = [each for each in made if each.id in told]
     out: list[ContextItem] = []
     place = 0
-    # System messages stand first, even before pins that were made before any message.
+    # System messages come first, even before pins from before the first message.
     first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
     for atom in [(), *atoms(messages)]:
         out.extend(shown[place : place + len(atom)])
@@ -246,13 +246,13 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
         slots[place] = slot
         masked.append(place)
     shown = _settled(slots, messages, target, options)
-    # Masking one output too many may leave much room: there it is shown head and tail.
+    # Masking one output too many may leave much room: it is then shown with head and tail.
     for place in reversed(masked):
         free = target - shown.tokens
         if free < target * SPARE_SHARE:
             break
         room = slots[place].fixed(count) + free
-        # What is cut to a room may come out a little over it: then once more, with less.
+        # A text cut to a room may come out slightly larger: then once more, with less room.
         for _ in range(2):
             wider = [*slots]
             wider[place] = slot_within(messages[place], room, count)
@@ -272,15 +272,15 @@ def with_blocks(
     options: ContextOptions,
     partly: Sequence[Message] = (),
 ) -> Composed:
-    """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
+    """Show a row as blocks and verbatim words, then the `newest` messages, in `target` tokens.
 
-    The atom `partly` before the newest messages is shown in what they leave of `live_tokens`, which is too little for
-    all of it.
+    The atom `partly` before the newest messages gets what they leave of `live_tokens`, which is too little for all of
+    it.
     """
     count = options.count
     blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
     kept = [item for item in row if isinstance(item, Message)]
-    # Thinking takes precedence over blocks and old words, but not over their minimum.
+    # Thinking takes precedence over blocks and old words, except for their minimum.
     least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
     after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
@@ -288,7 +288,7 @@ def with_blocks(
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
-    # Blocks are limited to their share of what they cover: what they leave is for words.
+    # Blocks are limited to a share of what they cover; the rest is for verbatim words.
     told = (slot.item for slot in blocks if isinstance(slot.item, Summary))
     sayable = sum(block_limit(item, options.statements.of(item, {}) if item.is_written else ()) for item in told)
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
@@ -300,7 +300,7 @@ def with_blocks(
 def one_block(
     system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> Composed:
-    """Show the past as one block behind the system prompt, and the newest messages."""
+    """Show the past as one block after the system prompt, then the newest messages."""
     noted = is_noted(past)
     slots = _one_block_slots(system, past, newest, target, options, noted=noted)
     ruled = [line for item in past if noted and isinstance(item, Summary) for line in item.lines("asked")]
@@ -310,7 +310,7 @@ def one_block(
 def room_for_notes(
     system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> int:
-    """The tokens that `one_block` leaves to notes, once a model has written them on all of `past`."""
+    """The tokens that `one_block` leaves for notes, once a model has written them on all of `past`."""
     slots = _one_block_slots(system, past, newest, target, options, noted=True)
     return max(target - fixed_cost(slots, options.count), 0)
 
@@ -340,7 +340,7 @@ def _one_block_slots(
 
 
 def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
-    """Show everything as one block, where not even the newest messages fit."""
+    """Show everything as one block, if not even the newest messages fit."""
     return _settled([_block(whole, options)], [whole], target, options)
 
 
@@ -351,7 +351,7 @@ def _settled(
     options: ContextOptions,
     notes: Sequence[Line] = (),
 ) -> Composed:
-    """Fill the slots, and put the pins that no message and none of `notes` tells behind the system prompt."""
+    """Fill the slots, and add pins after the system prompt that no message and none of `notes` contains."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
     pins = pin_block(items, said, options, target, notes)
     shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements, pins.text if pins else "")
@@ -367,9 +367,9 @@ def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
 
 
 def oversized_limit(target: int) -> int:
-    """Limit for the newest atom where it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
+    """The limit for the newest atom if it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
 
-    The next step is decided on the newest output, so a wide context shows nearly all of it; a narrow one needs the
+    The next step depends on the newest output, so a wide context shows nearly all of it; a narrow one also needs the
     past.
     """
     return int(target * min(0.08 + target / 100_000, 0.4))
@@ -393,10 +393,10 @@ def composed(shown: Sequence[ContextItem]) -> Composed:
 
 
 def newest_slots(messages: Sequence[Message], limit: int, options: ContextOptions, free: int) -> list[ViewSlot]:
-    """Show the newest messages as they are where they fit into `limit`, with thinking where that fits into `free`.
+    """Show the newest messages as they are if they fit into `limit`, with thinking if that fits into `free`.
 
-    Only the running turn's thinking is shown, all of it or none. Where not all of the messages fit, but that turn does
-    with its thinking, only those before it are shortened.
+    Only the running turn's thinking is shown, all of it or none. If not all messages fit, but that turn does with its
+    thinking, only the messages before it are shortened.
     """
     turn = running_turn(messages) if options.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)
@@ -438,14 +438,14 @@ TAIL = 64
 
 
 def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
-    """Read from the end of the path until the live part and one atom before it are surely included."""
+    """Read from the end of the path until the live part and one atom before it are certainly included."""
     first, policy = last + 1, path.policy
     tail: list[Message] = []
     while first > 0:
         begin = max(first - TAIL, 0)
         tail = [*path.reader.path(begin, first - 1), *tail]
         first = begin
-        # The tail may begin within an atom, which is no place to cut.
+        # The tail may begin within an atom, where it must not be cut.
         sound = tail[torn(tail) :] if first else tail
         enough = sum(message.tokens for message in sound) > tokens and len(sound) > policy.keep_messages
         if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
@@ -454,7 +454,7 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
 
 
 STATEMENTS_SHARE = 0.96
-"""Share of the room for notes that goes to their statements; bullets, headings and the state have the rest."""
+"""The share of the room for notes that their statements take; the rest is for bullets, headings and the state."""
 
 
 def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
@@ -472,15 +472,15 @@ def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
 
 
 MASKS_TELL = 4
-"""In less than this part of a run, masks hide most of what was read, of which a model's notes tell more."""
+"""In a budget below this part of a run, masks hide most of what was read, and a model's notes say more about it."""
 MASKABLE = 12
 """Outputs are rarely more than eleven twelfths of a run: longer paths are not tried with masks."""
 WIDENINGS = 4
-"""How often, at most, room that the blocks leave is given to the live part."""
+"""How often room that the blocks leave is given to the live part at most."""
 
 
 def as_it_is(path: WorkPath, options: ContextOptions) -> Assembled | None:
-    """The whole path with every message as it is; None where that exceeds the budget, or is not wanted."""
+    """The whole path with every message as it is; None if that exceeds the budget, or is not wanted."""
     if path.head.total_tokens > options.budget or options.policy.eager:
         return None
     composed = live(path.reader.path(0, path.head.position), options)
@@ -529,7 +529,7 @@ def assemble(
 
 
 class WorkComposer:
-    """Composes the context of an agent's work for one token target after the other."""
+    """Composes the context of an agent's work for several token targets, one after the other."""
 
     def __init__(
         self, path: WorkPath, mark: Mark | None, options: ContextOptions, recent: RecentValues[Composed] | None = None
@@ -545,7 +545,7 @@ class WorkComposer:
 
 
 def _newly_disputed(mark: Mark, options: ContextOptions) -> bool:
-    """Whether a summary before the mark was disputed since: that is worth changing the cached prefix."""
+    """Whether a summary before the mark was disputed since, which is worth changing the cached prefix."""
     return any(
         note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
         for note in options.notes
@@ -557,7 +557,8 @@ def _rebuild(
 ) -> tuple[Composed, tuple[str, ...]]:
     """Compose the path up to position `last` in `target` tokens, with the first tier that fits.
 
-    Returns the context and the ids that it took up; `known` are the only ids it may take up, where it is made again.
+    Returns the context and the ids of the model texts in it; if it is rebuilt as before, only those in `known` may be
+    used.
     """
     heard = tuple(note.id for note in options.notes if note.kind == "dispute" and note.at_position <= last)
     if known is not None:
@@ -573,7 +574,7 @@ def _rebuild(
 def _tiers(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks:
-    """Try the tiers in their order for the path that ends with `tail`."""
+    """Try the tiers in order for the path that ends with `tail`."""
     last, live_tokens = tail[-1].position, int(target * options.policy.live_share)
     if options.policy.eager:
         eager = _eager(path, tail, target, options, known)
@@ -595,17 +596,17 @@ def _tiers(
         free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
             break
-        # The blocks have no more to say: what is left is for more of the newest turns, verbatim.
+        # The blocks have no more to say, so the rest is for more of the newest turns, verbatim.
         newest = tail[choose_edge(tail, live_tokens, options.policy) :]
         before = newest[0].position
         size = sum(message.tokens for message in newest)
         live_tokens = min(size, live_tokens) + free - free // 10
         tail = read_tail(path, last, live_tokens)
         edge = choose_edge(tail, live_tokens, options.policy)
-        # An atom before them that is too large for the rest is shown head and tail.
+        # An atom before them that is too large for the rest is shown with head and tail.
         partly = edge > 0 and tail[edge].position == before and size <= live_tokens
         wider = _with_blocks(path, tail, target, live_tokens, options, known, partly=partly)
-        # More of the newest turns says more than names did; a single block for the past says less.
+        # More of the newest turns says more than names; a single block for the past says less.
         if (partly or wider.coarse) and wider.composed.tokens <= blocks.composed.tokens:
             break
         blocks = wider
@@ -615,15 +616,15 @@ def _tiers(
 
 
 class _Blocks(Struct, frozen=True, kw_only=True):
-    """A context of blocks, the summaries made for it alone, and the ids of model texts that it shows."""
+    """A context of blocks, the summaries made only for it, and the ids of model texts that it shows."""
 
     composed: Composed
     made: tuple[Summary, ...] = ()
     texts: tuple[str, ...] = ()
     coarse: bool = False
-    """The whole past stands in one block."""
+    """Whether the whole past is one block."""
     noted: bool = False
-    """A model wrote all of its blocks."""
+    """Whether a model wrote all of its blocks."""
 
 
 def _with_blocks(
@@ -636,14 +637,14 @@ def _with_blocks(
     *,
     partly: bool = False,
 ) -> _Blocks:
-    """Show all but the newest `live_tokens` as blocks, as fine as there is room for.
+    """Show all but the newest `live_tokens` as blocks, as fine as the room allows.
 
     With `partly`, one more atom is shown in what the newest messages leave of these tokens.
     """
     policy = options.policy
     edge = choose_edge(tail, live_tokens, policy)
     newest = tail[edge:]
-    # Thinking is bound to all that was shown before it, so not behind an atom that is cut.
+    # Thinking is bound to everything shown before it, so it can't follow an atom that is cut.
     thinks = options.thinking == "turn" and any(message.thinking_tokens for message in newest)
     cut = atoms(tail[:edge])[-1] if partly and edge and not thinks else ()
     row = path.row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :])
@@ -663,7 +664,7 @@ def _with_blocks(
         composed = with_blocks(finest, newest, target, live_tokens, options, cut)
         over = composed.tokens - target
         if 0 < over <= target * SPARE_SHARE:
-            # The frames' additional cost is known by now: again with so much less.
+            # The additional cost of the frames is now known: again with that much less.
             composed = with_blocks(finest, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
             return _Blocks(composed=composed, made=tuple(made), texts=texts, noted=is_noted(rest))
@@ -681,10 +682,10 @@ def _with_blocks(
 def _eager(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks | None:
-    """Summarise what is old enough, even if the budget doesn't ask for it; None if the result does not fit."""
+    """Summarise what is old enough, even if the budget doesn't require it; None if the result doesn't fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
-    # Messages without a block stay as they are: blocks need enough calls.
+    # Messages without a block stay as they are, since blocks need enough calls.
     waiting: list[Message] = []
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)

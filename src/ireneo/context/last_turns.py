@@ -32,22 +32,22 @@ from ireneo.summaries.work import RowItem, WorkPath
 
 LEFT_OUT_TAG = BLOCK_TAGS[3]
 TRIES = 4
-"""How often the cut is repeated because it cost more than estimated."""
+"""How often the cut is repeated if it cost more than estimated."""
 LINES_TOKENS = 60
-"""Cost of the lines (two at most) that say what is left out."""
+"""The cost of the lines (at most two) that say what is left out."""
 OPENER_SHARE = 0.25
-"""Share of the room for the request of a turn whose work does not fit as a whole."""
+"""The share of the room for the request of a turn whose work does not fit as a whole."""
 
 
 class LastTurnsComposer:
-    """Composes a context of the last turns for one token target after the other."""
+    """Composes a context of the last turns for several token targets, one after the other."""
 
     def __init__(self, path: WorkPath, options: ContextOptions) -> None:
         self._path = path
         self._options = options
 
     def compose(self, target: int) -> Assembled:
-        """Show the path as it is, or else its last turns, in `target` tokens."""
+        """Show the path as it is, or otherwise its last turns, in `target` tokens."""
         options = replace(self._options, budget=target)
         if (fitting := as_it_is(self._path, options)) is not None:
             return fitting
@@ -83,7 +83,7 @@ def _reserved_tokens(row: Sequence[RowItem], newest: Sequence[Message], options:
 
 
 def _edge(tail: Sequence[Message], room: int) -> int:
-    """Where in `tail` the shown part begins: at a turn, or at an atom where the turn is too large."""
+    """Where in `tail` the shown part begins: at a turn, or at an atom if the turn is too large."""
     edges = list(accumulate(map(len, atoms(tail)), initial=0))[:-1]
     openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
     found = _first_fitting(tail, openers, room)
@@ -105,7 +105,7 @@ def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> 
 
 
 def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int) -> list[ContextItem]:
-    """The shown items in order: the newest messages in `room` tokens, and all others in what they leave."""
+    """The shown items in order: the newest messages in `room` tokens, and all others in the rest."""
     count = options.count
     system, past = split_system(row)
     opens_turn = any(message.opens_turn for message in newest)
@@ -120,7 +120,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
     lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
-    # Settled last, in the room that all the rest leaves.
+    # Filled last, with the room that everything else leaves.
     shown = fill_slots(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]

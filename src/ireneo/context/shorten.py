@@ -1,4 +1,4 @@
-"""Show texts and messages in less room: head, tail and the most telling lines between, or one line for an output."""
+"""Shorten texts and messages: head, tail and the most informative lines between, or one line for an output."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
 from ireneo.summaries.steps import understand
 
 HEAD_SHARE = 0.6
-"""Share of a shortened text that is its beginning, which says what it is."""
+"""The share of a shortened text for its beginning, which says what it is."""
 MIN_TOKENS = 24
-"""Room for a mark and a few words on either side of it."""
+"""Room for a mark and a few words on either side."""
 MARK_TOKENS = 16
-"""About what a mark costs."""
+"""The approximate cost of a mark."""
 SCRAP = 8
-"""Pieces of at most this many characters are left out, too."""
+"""Pieces of at most this many characters are dropped as well."""
 
 
 class Shortened(Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class Shortened(Struct, frozen=True, kw_only=True):
     tail: str
     left_out_tokens: int
     opener: str
-    """The id that opens the whole text; empty for whoever can't open it."""
+    """The id that opens the whole text; empty for readers who can't open it."""
     fence: str = ""
     """The fence of the code block in which the tail begins."""
 
@@ -65,7 +65,7 @@ def _mark(tokens: int, of: str, opener: str) -> str:
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
     """Cut `text` to about `tokens` (at least 24), keeping head and tail; None if the text fits.
 
-    None, too, if the mark would cost more than what is left out.
+    Also None if the mark would cost more than what is left out.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -97,13 +97,13 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
 
 
 def _to_word(head: str, rest: str) -> str:
-    """The head of a text without the word that the cut went through."""
+    """Remove a word that the cut split from the end of the head."""
     cut = _LAST_PIECE.search(head) if rest[:1].strip() else None
     return (head[: cut.start()] if cut else head).rstrip()
 
 
 def _from_word(before: str, tail: str) -> str:
-    """The tail of a text without the rest of the word that the cut went through."""
+    """Remove the rest of a word that the cut split from the beginning of the tail."""
     cut = _FIRST_PIECE.match(tail) if before[-1:].strip() else None
     return (tail[cut.end() :] if cut else tail).lstrip()
 
@@ -113,7 +113,7 @@ _LAST_PIECE, _FIRST_PIECE = lazy_re(r"(?<=\s)\S{1,60}\Z"), lazy_re(r"\S{1,60}(?=
 
 
 def _joined(ends: Shortened, *between: str) -> str:
-    """Join head and tail around `between`, which stands in no block of code: one that is cut is closed and reopened."""
+    """Join head and tail with `between`; a code block that was cut is closed before it and reopened after it."""
     closing = _open_fence(ends.head)
     opening = ends.fence if ends.tail else ""
     return "\n".join(piece for piece in (ends.head, closing, *between, opening, ends.tail) if piece)
@@ -134,16 +134,16 @@ def _open_fence(text: str) -> str:
 
 
 LEAST_OF_FILE = 0.3
-"""Where less than this share of a file fits, nothing of it is shown: scattered lines say nothing."""
+"""If less than this share of a file fits, nothing of it is shown: scattered lines are useless."""
 TELLING_SHARE = 0.6
-"""Share of a shortened output for the most telling lines of its middle."""
+"""The share of a shortened output for the most informative lines of its middle."""
 
 
 def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = False) -> str | None:
-    """Cut a text to about `tokens`: head, tail and the most telling lines between; None where it fits.
+    """Cut a text to about `tokens`: head, tail and the most informative lines between; None if it fits.
 
-    Reminders of the harness are dropped first. With `asked`, a user wrote it: its sentences count, and no code, data or
-    example within it.
+    The harness's reminders are dropped first. With `asked` a user wrote it: only its sentences count, not code, data or
+    examples.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -163,7 +163,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
         ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
         first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
         worth = _asked_worth(lines)[first:last] if asked else [*map(_line_worth, lines[first:last])]
-        if chosen := _telling(lines[first:last], worth, tokens - count(ends.text()), count):
+        if chosen := _most_informative(lines[first:last], worth, tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
             return _joined(ends, _mark(left, " in all", opener), *told)
@@ -171,7 +171,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
     return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 
 
-def _telling(lines: Sequence[str], worth: Sequence[float], room: int, count: Count) -> list[int]:
+def _most_informative(lines: Sequence[str], worth: Sequence[float], room: int, count: Count) -> list[int]:
     """The indices of the lines worth most for their cost, in order."""
     costs = [count(line) + 2 for line in lines]
     chosen: list[int] = []
@@ -186,7 +186,7 @@ def _telling(lines: Sequence[str], worth: Sequence[float], room: int, count: Cou
 
 
 def _asked_worth(lines: Sequence[str]) -> list[float]:
-    """The worth of each line of what a user wrote: a few words of a list may be a rule."""
+    """The worth of each line of a user's text; even a few words in a list may be a rule."""
     out: list[float] = []
     within = ""
     for line in lines:
@@ -194,7 +194,7 @@ def _asked_worth(lines: Sequence[str]) -> list[float]:
         if fence:
             within = "" if within else fence["mark"]
         said = _BULLET.sub("", line).strip()
-        # A line of a diff, a field or a path is data, and a heading or a lead says nothing alone.
+        # A diff line, a field or a path is data, and a heading or introduction alone says nothing.
         is_said = len(said.split()) >= FEWEST_ASKED and not (within or fence or _DATA.match(line))
         out.append(max(prose_worth(said), RULE_WORTH) if is_said else 0.0)
     return out
@@ -222,7 +222,7 @@ _known_worth = lru_cache(maxsize=8_192)(_worth)
 
 
 def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
-    """The indices, with a sign where lines between or behind them are missing."""
+    """The indices, with a mark where lines between or after them are missing."""
     for before, place in zip([None, *places], places, strict=False):
         if before is not None and place != before + 1:
             yield None, SKIPPED
@@ -232,32 +232,32 @@ def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
 
 
 SKIPPED = "…"
-"""Stands for missing lines of an excerpt, whose mark says how many are missing in all."""
+"""Stands for missing lines of an excerpt, whose mark says how many are missing in total."""
 _ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
 LINE_KEPT = 400
 """The worth of longer lines is not cached."""
 FEWEST_LINES = 8
 """Outputs of fewer lines are cut in the middle."""
 MASK_TOKENS = 60
-"""Shorter outputs cost no more than a mask, and stay."""
+"""Shorter outputs cost no more than a mask, and are kept."""
 MASKED_ARGUMENT_TOKENS = 160
-"""Room for each long argument of a call whose output is masked."""
+"""The room for each long argument of a call whose output is masked."""
 
 
 SMALL_ARGUMENT = 60
-"""Arguments of a call of at most this many tokens stay whole."""
+"""Arguments of a call of at most this many tokens are kept whole."""
 
 
 class Fitted(Struct, frozen=True, kw_only=True):
-    """A message in less room."""
+    """A shortened message."""
 
     draft: Draft
     whole: bool
-    """Nothing was left out."""
+    """Whether nothing was left out."""
 
 
 def fit(message: Message, tokens: int, count: Count) -> Fitted:
-    """Show `message` in about `tokens`, without thinking, its long parts shortened."""
+    """Show `message` in about `tokens`, without thinking, with its long parts shortened."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
@@ -296,7 +296,7 @@ def without_thinking(draft: Draft) -> Draft:
 
 
 def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> Fitted:
-    """Replace those parts that have a piece."""
+    """Replace the parts for which there is a shortened piece."""
     shown = tuple(part if piece is None else piece for piece, part in zip(pieces, parts, strict=True))
     return Fitted(draft=_edited(message.draft, shown), whole=all(piece is None for piece in pieces))
 
@@ -312,7 +312,7 @@ def _fit_parts(
 
 
 def _fit_part(part: Part, tokens: int, opener: str, count: Count, *, asked: bool = False) -> Part | None:
-    """The part in about `tokens`; None where it stays as it is."""
+    """The part in about `tokens`; None if it is not changed."""
     if isinstance(part, Text):
         name = count(as_read(part)) - count(part.text) if part.author else 0
         cut = excerpt(part.text, tokens - name, opener, count, asked=asked)
@@ -337,7 +337,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
     cuts = {
         key: cut.text()
         for (key, size), room in zip(sizes.items(), shares, strict=True)
-        # What a call is about, such as a path, says more than a mark in its place, which costs nearly as much.
+        # The subject of a call, such as a path, says more than a mark in its place, which costs nearly as much.
         if size > SMALL_ARGUMENT and (cut := shorten(texts[key], room, opener, count))
     }
     return replace(call, arguments={**call.arguments, **cuts}) if cuts else None

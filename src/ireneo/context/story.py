@@ -1,7 +1,7 @@
 """The context of a story: pins, the past from coarse to fine, and the newest messages as they are.
 
-What comes before the newest messages depends on the summaries and the budget alone, so it stays the same until the
-next leaf is there, and a provider's cache with it.
+Everything before the newest messages depends only on the summaries and the budget, so it stays the same until the next
+leaf, and a provider's cache remains valid.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 
 
 def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
-    """The block with the cast and the place where the newest messages begin; None where nothing is known."""
+    """The block with the cast and the place at which the newest messages begin; None if nothing is known."""
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes or (story.fresh and is_prose(story.fresh)):
-        return None  # Who matters in a novel can't be counted.
+        return None  # Counts don't show who matters in a novel.
     said = (say_players if told else say_cast)(teller.cast(story.nodes), room, options.count)
-    # A name is data as well: it can neither begin a line nor a block of ours.
+    # Names are data as well: they must not begin a line or a block of ours.
     lines = [harmless(" ".join(line.split())) for line in said]
     if not lines:
         return None
@@ -81,21 +81,22 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
 
 
 THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
-"""The share of a context for open threads, and that where players speak, of whose talk rules find few that last."""
+"""The share of a context for open threads, in general and in spoken play, where rules find few that last."""
 TABLE_AGE, TABLE_MOST = 6_000, 6
-"""Messages after which what rules found in the talk of players is hardly open still, and how many are shown at most."""
+"""In spoken play, threads found by rules are hardly still open after this many messages, and at most this many are
+shown."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
-"""Where rules found them, which miss most deeds that end one."""
+"""The heading for threads found by rules, which miss most deeds that end a thread."""
 
 
 def story_pins(
     story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast, unsaid: Sequence[Message] = ()
 ) -> ContextItem | None:
-    """The constraints and threads of the summaries in one block, but for what stands in the texts `said`.
+    """The constraints and threads of the summaries in one block, except those in the texts `said`.
 
-    Those of `unsaid`, newest messages that are not shown in full, stand there too. A thread of an author is one of the
-    character whom they play.
+    The block includes those of `unsaid`, which are newest messages that are not shown in full. An author's thread is
+    attributed to the character whom they play.
     """
     nodes = story.nodes
     played = {each.player: each.name for each in reversed(cast.people) if each.player}
@@ -110,7 +111,7 @@ def story_pins(
     if played_aloud:
         threads = lately_open(threads, nodes[-1].last_position, TABLE_AGE, TABLE_MOST)
     share = TOLD_THREADS if told else TABLE_THREADS if played_aloud else THREADS_SHARE
-    # How many more there were helps nobody where the texts tell of them, or where they are hardly open.
+    # The number of further threads is useless if the texts mention them, or if they are hardly open.
     forgotten = 0 if told or played_aloud else story.forgotten
     lines = thread_lines(threads, forgotten, int(options.budget * share), options.count, all_told=not played_aloud)
     if not (lines or facts):
@@ -126,39 +127,39 @@ def story_pins(
 SYSTEM_SHARE = 0.25
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
-"""The share of the room behind the blocks for newest messages that don't fit verbatim."""
+"""The share of the room after the blocks for newest messages that don't fit verbatim."""
 LEAST_OPEN = 120
-"""The least tokens for them, up to half of that room: with fewer their block says nothing."""
+"""The least tokens for them, up to half of that room, since a smaller block says nothing."""
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
 CHOSEN_LIVE = 0.6
-"""The share of their usual room that the newest messages get where rules tell of what came before them."""
+"""The share of their usual room that the newest messages get if rules chose the sentences before them."""
 STEPS = 6
-"""The live messages move on by a sixth of a leaf at a time."""
+"""The live part moves by a sixth of a leaf at a time."""
 PARTS = 3
-"""What they leave of their room is told what comes right before them, in whole thirds of it: so all that comes before
-changes seldom."""
+"""The rest of the newest messages' room is given to what comes right before them, in whole thirds, so that the
+earlier part seldom changes."""
 NEWEST_BLOCKS = 3
-"""The most blocks that are told in what the newest messages leave."""
+"""Most blocks that share the rest of the newest messages' room."""
 CHARACTERS_PER_TOKEN = 4
 LEAST_BLOCK = 240
-"""The least tokens of a useful block: few large blocks rather than many without content."""
+"""The least tokens of a useful block: few large blocks are better than many empty ones."""
 BLOCKS_SHARE = 0.75
-"""The share of blocks in what the newest messages leave; pins and the system's messages have the rest."""
+"""The share for blocks in what the newest messages leave; pins and system messages get the rest."""
 ONE_BLOCK = 128
 """The budget below which the whole story is one block."""
 
 PASSING = ("/open", "/whole")
-"""The endings of the summarizers of summaries that are made for one context."""
+"""The endings of the names under which summaries for a single context are stored."""
 
 
 def billed(count: Count) -> Count:
-    """Count what a text costs by the tokenizer, and by four characters a token where that is more, as budgets do."""
+    """Count a text's cost by the tokenizer, or by four characters per token if that is more, as budgets do."""
     return lambda text: max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
 
 
 TOLD = 64
-"""Cached texts of whole rows, which stay the same from one leaf to the next."""
+"""Cached texts of whole rows, which stay the same between two leaves."""
 COUNTED, COUNTED_CHARACTERS = 4_096, 2_000
 """Cached token counts, and the most characters of a cached text."""
 OPEN = 16
@@ -166,7 +167,7 @@ OPEN = 16
 
 
 class StoryTeller:
-    """Caches what was written for the last contexts of a session: blocks, leaves, threads and casts."""
+    """Caches what was written for a session's last contexts: blocks, leaves, threads and casts."""
 
     def __init__(self, count: Count) -> None:
         self._uncached = count
@@ -177,14 +178,14 @@ class StoryTeller:
     def clear(self) -> None:
         """Empty the caches."""
         self.recalled = StoryRecords()
-        self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
+        self._block_texts: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
         self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
         self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
-        """The summaries among those told last that were made for that context alone."""
+        """Among the summaries used last, those that were made only for that context."""
 
     def count(self, text: str) -> int:
         """Count the tokens of `text`."""
@@ -193,7 +194,7 @@ class StoryTeller:
     def tell(
         self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions
     ) -> Sequence[str]:
-        """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
+        """Write the blocks of `nodes` in `room` tokens, noting why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
         name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
 
@@ -206,31 +207,31 @@ class StoryTeller:
                 strategy=story_strategy(options.policy),
             )
 
-        return self._told.get(name, told)
+        return self._block_texts.get(name, told)
 
     def leaf(self, messages: Sequence[Message], before: Sequence[Thread], options: ContextOptions) -> Summary:
-        """Write the leaf over `messages`, before which the threads `before` are open."""
+        """Write the leaf over `messages`, at whose start the threads `before` are open."""
         policy = options.policy
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
 
     def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
-        """Cover adjacent `nodes` by one that is none of the canonical ones."""
+        """Cover adjacent `nodes` by a summary that is not canonical."""
         edits = (note.id for note in options.by_hand)
         name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
         return self._joined.get(name, lambda: _joined_summary(nodes, options))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
-        """What is open at the end of `nodes`, and how many gave way."""
+        """The threads open at the end of `nodes`, and how many were dropped."""
         name = (cap, *(node.id for node in nodes))
         return self._threads.get(name, lambda: open_threads(nodes, cap))
 
     def cast(self, nodes: Sequence[Summary]) -> KnownCast:
-        """Who is who after `nodes`."""
+        """The cast after `nodes`."""
         return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
 
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
-        """The summaries made for one context that this session has not stored yet."""
+        """The summaries for a single context that this session has not stored yet."""
         return [each for each in passing if each.id not in self._stored]
 
     def know(self, passing: Sequence[Summary]) -> None:
@@ -239,13 +240,14 @@ class StoryTeller:
 
 
 TAIL_STEPS = 2
-"""The newest messages are told ahead of their leaf by a half of a leaf at a time, so that a model is asked seldom."""
+"""The newest messages are summarised before their leaf is due in steps of half a leaf, so that a model is asked
+seldom."""
 
 
 def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Message]:
-    """Return those of the messages behind the last leaf that a model is to tell ahead of their leaf, in whole steps.
+    """Return the messages after the last leaf that a model should summarise before their leaf is due, in whole steps.
 
-    They are those that a context among a model's texts has no room to show as they are.
+    These are the ones that don't fit verbatim into a context of a model's texts.
     """
     each = max(sum(message.tokens for message in fresh) / max(len(fresh), 1), 1.0)
     live = max(int(options.budget * options.policy.live_share * TOLD_LIVE / each), LEAST_LIVE)
@@ -262,7 +264,7 @@ def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Messag
 def _with_tail(
     grown: Grown, nodes: tuple[Summary, ...], tails: Sequence[Summary], options: ContextOptions
 ) -> tuple[Grown, tuple[Summary, ...]]:
-    """The story with the longest of the stored texts of its newest messages that leaves those with room as they are."""
+    """Add the longest stored text of newest messages that leaves those verbatim for which there is room."""
     if not (tails and nodes and is_model_written(nodes[-1])):
         return grown, nodes
     ahead = {message.id for message in untold(grown.fresh, options)}
@@ -291,7 +293,7 @@ class StoryComposer:
     ) -> None:
         """Read the path; at most `most` leaves are written, and `room` tokens are kept free.
 
-        `overviews`, and the texts of newest messages, `tails`, are those that are stored along the path.
+        `overviews`, and the texts of newest messages, `tails`, are those stored along the path.
         """
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most)
@@ -300,14 +302,14 @@ class StoryComposer:
         self.lacks_overview = (
             row is grown.nodes and is_narrow(grown.nodes, options.budget) and mostly_model_written(nodes)
         )
-        """Whether an overview would be shown, if one were there."""
+        """Whether an overview would be shown if there were one."""
         grown, nodes = _with_tail(grown, nodes, tails, options)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
-        """How many messages are due to be summarised and are not."""
+        """How many messages should be summarised but aren't."""
         self._story = replace(grown, nodes=nodes, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
-        """The summaries that were made for this context alone, so that what it shows can be opened."""
+        """The summaries that were made only for this context, so that what it shows can be opened."""
         self._options = options
         self._teller = teller
 
@@ -319,14 +321,14 @@ class StoryComposer:
 
     @property
     def made(self) -> list[Summary]:
-        """What had to be written, and what was made for this context alone."""
+        """The summaries that were written, and those made only for this context."""
         return [*self._story.made, *self._teller.unknown(self.passing)]
 
 
 def _past_texts(
     path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTeller
 ) -> tuple[Summary, ...]:
-    """The texts of the past, with those that models wrote opened as finely as there is room for."""
+    """The texts of the past; those by models are opened as finely as the room allows."""
 
     def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
         children = path.under(node, node.depth - 1)
@@ -344,7 +346,7 @@ def _past_texts(
 
     texts = best_of(nodes)
     if not mostly_model_written(texts):
-        # What rules tell is a choice of sentences: the newest ages are shown as finely as there is room for blocks.
+        # Rules only select sentences, so the newest ages are shown as finely as there is room for blocks.
         nodes = path.opened(nodes, _full_blocks(options))
         texts = best_of(nodes)
     if not any(map(is_model_written, texts)):
@@ -357,7 +359,7 @@ def _past_texts(
 def with_overview(
     path: StoryPath, row: Sequence[Summary], options: ContextOptions, overviews: Sequence[Summary]
 ) -> Sequence[Summary]:
-    """The row of a story's past with an overview in the place of what it tells, where one is to be shown."""
+    """Replace what an overview covers of the row of a story's past, if an overview is to be shown."""
     found = shown_overview(overviews, row, options.budget, options.notes) if overviews else None
     rest = path.after(row, found.last_position) if found else None
     if found is None or rest is None or not mostly_model_written([found, *path.reader.texts(rest)]):
@@ -366,7 +368,7 @@ def with_overview(
 
 
 def overview_room(path: StoryPath, options: ContextOptions) -> int:
-    """The tokens that a context leaves to one text of a story's whole past."""
+    """The tokens that a context has for one text of a story's whole past."""
     teller = StoryTeller(options.count)
     options = replace(options, count=billed(teller.count))
     grown = path.grow(0)
@@ -379,12 +381,12 @@ def overview_room(path: StoryPath, options: ContextOptions) -> int:
 
 
 def _full_blocks(options: ContextOptions) -> int:
-    """The number of blocks that there is room to show in full."""
+    """The number of blocks that can be shown in full."""
     return int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
 
 
 def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
-    """The summaries and newest messages of a path, which hold what binds, and the open threads."""
+    """The summaries and newest messages of a path, from which constraints are read, and the open threads."""
     grown = path.grow(0)
     texts = path.reader.texts(grown.nodes)
     threads, _ = standing_threads(texts, options)
@@ -395,9 +397,9 @@ def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summ
 def ended_since(
     threads: Sequence[Thread], texts: Sequence[Summary], newest: Sequence[Message]
 ) -> Mapping[ThreadId, ThreadEnd]:
-    """The ends, by rules, of those threads open after `texts` that the messages after them resolve.
+    """The threads open after `texts` that the following messages resolve, according to rules, with their ends.
 
-    Threads that a model told are closed by it, with the summary of these messages.
+    A model closes its own threads with the summary of these messages.
     """
     return closed_since(threads, newest) if threads and not mostly_model_written(texts) else {}
 
@@ -412,9 +414,9 @@ def standing_threads(
     options: ContextOptions,
     following: Callable[[Sequence[Summary], int], tuple[tuple[Thread, ...], int]] = open_threads,
 ) -> tuple[tuple[Thread, ...], int]:
-    """The threads that are open at the end of adjacent summaries and were not released by hand, and how many gave way.
+    """The threads open at the end of adjacent summaries and not released by hand, and how many were dropped.
 
-    One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
+    A released thread counts as resolved, whatever the story says. `following` may return cached ones.
     """
     threads, forgotten = following(texts, settings(options.policy).open_threads)
     closed = {name for text in texts for name in text.threads.closed}
@@ -422,7 +424,7 @@ def standing_threads(
 
 
 def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) -> Composed:
-    """Put a story's context together, within the budget of `options`."""
+    """Compose a story's context within the budget of `options`."""
     options = replace(options, count=billed(options.count))
     budget = options.budget
     if budget < ONE_BLOCK:
@@ -438,12 +440,12 @@ def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) ->
         more = tuple(each for each in story.fresh if each not in unsaid and _binds_unsaid(each, said))
         if not more:
             return composed([_seen_by_character(each, options.policy.seen_by) for each in shown])
-        # The newest messages that are not shown in full are in no summary yet: what binds in them is pinned as well.
+        # No summary covers the newest messages that aren't shown in full: constraints in them are pinned as well.
         unsaid += more
 
 
 def _binds_unsaid(message: Message, said: str) -> bool:
-    """Whether a message sets a constraint that the texts `said` don't hold."""
+    """Whether a message sets a constraint that is missing from the texts `said`."""
     pins, _ = constraints([message], in_story=True)
     return any(" ".join(pin.text.split()) not in said for pin in pins)
 
@@ -465,7 +467,7 @@ def _within_budget(
 def _before(
     story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message] = ()
 ) -> list[ContextItem]:
-    """What stands before the past: the system's messages, pins and open threads, the cast."""
+    """The items before the past: system messages, pins and open threads, the cast."""
     before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
     pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes), unsaid)
     before += [pins] if pins else []
@@ -474,9 +476,9 @@ def _before(
 
 
 def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
-    """What is kept for the newest messages: no more than they come to, on the average, by the newest summary.
+    """The room reserved for the newest messages: at most their average cost in the newest summary.
 
-    It follows from the summaries alone, so that the blocks stay as they are from one message to the next.
+    It only depends on the summaries, so that the blocks don't change with each message.
     """
     room = int(options.budget * options.policy.live_share)
     if not nodes:
@@ -493,7 +495,7 @@ def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> 
 
 
 def _whole_story(story: Grown, options: ContextOptions) -> Summary:
-    """One summary of the whole path, for a budget that holds nothing else."""
+    """One summary of the whole path, for a budget that allows nothing else."""
     parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
     parts += [make_leaf(story.fresh, story.threads, options.policy)] if story.fresh else []
@@ -504,22 +506,22 @@ def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summar
     """Join adjacent summaries into one that is not canonical."""
     whole = with_edits(make_deeper(nodes, nodes, options.policy), options.by_hand)
     summarizer = f"{options.policy.summarizer}/whole"
-    # What it says depends on the texts that there are: with other ones it is another summary.
+    # It depends on the texts: with other texts it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
     whole = written_over(whole, nodes) if mostly_model_written(nodes) else whole
-    # Its sentences are those of `nodes`, word for word: nothing is retold once more.
+    # It has the sentences of `nodes` verbatim, so nothing is retold again.
     retold = max(node.retellings for node in nodes)
     name = anchor("story", whole.first, whole.last, told)
     return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
 def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, spare: int = 0) -> list[ContextItem]:
-    """The blocks of the past in `room` tokens, and in `spare` more what rules tell of the newest of them."""
+    """The blocks of the past in `room` tokens, and the newest sentences chosen by rules in `spare` more."""
     if not story.nodes:
         return []
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
-        # Several stand in one block together, where there is no room for so many headers.
+        # Without room for so many headers, several texts share one block.
         even = mostly_model_written(story.nodes)
         groups = even_groups(story.nodes, most) if even else ages_together(story.nodes, most)
         shown = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
@@ -529,7 +531,7 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller,
         for node in story.nodes
         if (told := options.doubts(node))
     }
-    nodes, words = _told(story.nodes, room, doubts, options, teller)
+    nodes, words = _rendered_nodes(story.nodes, room, doubts, options, teller)
     newest = list(nodes[-NEWEST_BLOCKS:])
     if spare and not any(node.id in doubts or is_model_written(node) for node in newest):
         fuller = options.count("\n\n".join(filter(None, words[-NEWEST_BLOCKS:]))) + spare
@@ -540,10 +542,10 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller,
     return out
 
 
-def _told(
+def _rendered_nodes(
     nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions, teller: StoryTeller
 ) -> tuple[Sequence[Summary], Sequence[str]]:
-    """The nodes to show in `room` tokens, with their texts; a node of which rules tell nothing joins its neighbour."""
+    """The nodes to show in `room` tokens, with their texts; a node without sentences is joined to its neighbour."""
     known = len(teller.passing)
     while True:
         del teller.passing[known:]
@@ -556,9 +558,9 @@ def _told(
 
 
 def _silent_pair(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping[SummaryId, str]) -> int | None:
-    """The place of the first of two adjacent nodes to join, because one of them says nothing; None if there are none.
+    """The index of the first of two adjacent nodes to join because one of them is empty; None if there are none.
 
-    The smaller neighbour is taken. What models wrote, and what is disputed, stays as it is.
+    The smaller neighbour is taken. Texts by models and disputed texts are not joined.
     """
     free = [node.id not in doubts and not is_model_written(node) for node in nodes]
     for place, text in enumerate(words):
@@ -578,7 +580,7 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
 
 
 def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
-    """The newest messages verbatim, and before them those without room as one block that is no leaf yet."""
+    """The newest messages verbatim, and before them those without room as one block that is not a leaf."""
     fresh = story.fresh
     if not fresh:
         return []
@@ -593,7 +595,7 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     step = settings(options.policy).leaf_messages // STEPS
     start = _live_start(fresh, costs, live_room, step)
     out = _open_blocks(story, start, room - live_room + _spare(live_room, sum(costs[start:])), options, teller)
-    # What little there is to tell leaves is for more messages.
+    # If there is little to tell, the rest is for more messages.
     live_room = max(live_room, room - sum(each.tokens for each in out))
     if out and (earlier := _live_start(fresh, costs, live_room, step)) < start:
         start = earlier
@@ -608,20 +610,20 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
 
 
 def _spare(room: int, cost: int) -> int:
-    """What newest messages that cost so much leave of their room, in whole parts of it."""
+    """What newest messages of this cost leave of their room, in whole steps."""
     part = max(room // PARTS, 1)
     return max(room - cost, 0) // part * part
 
 
 def _cost(message: Message, count: Count) -> int:
-    """The tokens of a message as this context counts them, and at least as many as were counted at first."""
+    """The tokens of a message as this context counts them, but at least as many as when it was stored."""
     return max(
         message.tokens, MESSAGE_TOKENS + sum(count(part.text) for part in message.parts if isinstance(part, Text))
     )
 
 
 def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, step: int) -> int:
-    """The place from which on the messages fit into `room` verbatim: between atoms, and by whole steps."""
+    """The index from which the messages fit into `room` verbatim, between atoms and in whole steps."""
     edges = list(accumulate(map(len, atoms(messages)), initial=0))[:-1]
     after = [0] * (len(messages) + 1)
     for place in reversed(range(len(messages))):
@@ -631,7 +633,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
     stepped = next((edge for edge in fitting if edge >= wished), fitting[0])
     if after[stepped] * 2 >= room:
         return stepped
-    # Where so many messages are most of the room, it moves on by half of the room at a time.
+    # If a step is most of the room, the index moves by half of the room at a time.
     half = max(room // 2, 1)
     left = after[0] - -(-(after[0] - room) // half) * half
     return next((edge for edge in fitting if after[edge] <= left), fitting[-1])
@@ -640,7 +642,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 def _open_blocks(
     story: Grown, start: int, room: int, options: ContextOptions, teller: StoryTeller
 ) -> list[ContextItem]:
-    """One block of the newest messages before `start`; none where there are none."""
+    """One block of the newest messages before `start`; empty if there are none."""
     if not start:
         return []
     leaf = teller.leaf(story.fresh[:start], story.threads, options)
@@ -654,7 +656,7 @@ def _open_blocks(
 
 
 def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:
-    """In a character's own context, show her own words as the model's."""
+    """In a character's own context, show the character's own words as the model's."""
     if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
         return shown
     parts = shown.draft.parts

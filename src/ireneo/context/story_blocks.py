@@ -1,12 +1,12 @@
 """How the past of a story is shown in a given room: the best sentences over all its blocks at once.
 
 A greedy choice by value for cost, as for the work of an agent (`ireneo.context.allot`), with two differences. A story
-has no sections that outrank others. And its blocks stand for very unequal stretches, so each has a share of the room,
-in equal parts for the periods of its stretch, and what a period offers is worth the less the more of that is spent.
+has no sections that outrank others. And its blocks cover very unequal stretches, so each has a share of the room, in
+equal parts for the periods of its stretch; the more of a part is spent, the less a sentence of that period is worth.
 
-A text that a model wrote was written as one, and each of its sentences to stand alone, with the worth that the model
-gave to it. So a wide context shows all of it, and of what stands for most as many of the finer texts below it as there
-is room for; a narrow one shows the point of each.
+A model's text is coherent, and each of its sentences can stand alone, with the worth that the model gave it. So a wide
+context shows all of it, and opens the texts that cover most into finer ones as far as there is room; a narrow one shows
+the main point of each.
 """
 
 from __future__ import annotations
@@ -42,32 +42,31 @@ from ireneo.summaries.tell_story import OLD, RECAP
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 
 DEPTH = 0.7
-"""A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
-silent, with 0 a thousand messages would have no more room than ten."""
+"""A block's share of the room grows with its number of messages to this power: with 1 the newest would be empty,
+with 0 a thousand messages would get no more room than ten."""
 FLOOR = 0.25
-"""The part of an even share of the room that each block has, whatever it covers."""
+"""The part of an even share of the room that each block gets, whatever it covers."""
 EMINENT = 1.4
-"""What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
+"""The worth of a line grows with its weight to this power: a few minor lines don't make up for one important line."""
 RECAPPED = 5.0
-"""The weight of a passage of a recap that tells what none before it told: it stands with those around it, before most
-of the rest."""
+"""The weight of a recap's passage with news: it is shown with the passages around it, before most others."""
 WHOLE = 1.25
-"""A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
+"""A coherent text without worths is shown whole at up to this many times the block's share."""
 PERIOD_TOKENS = 200
-"""A block with a larger share tells of several periods, each of which has about as much room."""
+"""A block with a larger share is divided into periods, each with about this much room."""
 SAME, SAME_IN_MUCH = 0.6, 0.45
-"""Two statements are near-same where they share so much of the lesser one's words, weighed by how seldom they are; the
-second where they share `MUCH_SHARED` seldom words."""
+"""Two statements are nearly the same if they share this much of the lesser one's words, weighted by rarity; the
+second number applies if they share `MUCH_SHARED` rare words."""
 LEAST_SHARED, MUCH_SHARED = 4, 8
-"""The fewest seldom words that near-same statements share, and how many are much."""
+"""The fewest rare words that nearly equal statements share, and how many count as much."""
 SELDOM = 0.2
-"""A word is seldom up to this share of all statements."""
+"""A word is rare if at most this share of all statements contains it."""
 FULLER = 1.5
-"""Of near-same statements the earlier one stands where it says so many times as much."""
+"""The earlier of two nearly equal statements is kept if it says this many times as much."""
 TOLD_BEFORE = 0.15
-"""What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
+"""The share of its worth that a sentence keeps if others already said everything in it."""
 SENTENCE_TOKENS = 40
-"""What each sentence takes of a reader's attention, beside what it costs: without it stumps would win."""
+"""The cost in attention of each sentence besides its tokens; without it fragments would win."""
 
 
 class _StoryPiece(Struct, kw_only=True):
@@ -75,13 +74,13 @@ class _StoryPiece(Struct, kw_only=True):
 
     node: int
     period: int = 0
-    """The part of its block's stretch that it is from."""
+    """The part of its block's stretch that it comes from."""
     cost: int
     line: Line
     own: float
     """The worth of the sentence by itself."""
     terms: frozenset[str] = frozenset()
-    """The terms of the sentence; those that other sentences have too are worth less."""
+    """The terms of the sentence; terms that other sentences share are worth less."""
 
 
 def tell_blocks(
@@ -94,8 +93,8 @@ def tell_blocks(
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
-    `doubts` says of disputed nodes why they are disputed. Where there is not even room for the headers, the blocks that
-    stand for the fewest messages are empty.
+    `doubts` has the reasons for disputed nodes. Without room for all headers, the blocks that cover the fewest messages
+    are empty.
     """
     telling = _Telling(nodes, room, count, doubts or {}, strategy)
     telling.fill()
@@ -135,7 +134,7 @@ class _Telling:
         self.open = [piece for piece in pieces if piece.node not in whole]
 
     def _with_header(self) -> list[int]:
-        """The nodes whose header there is room for, those that cover most messages first."""
+        """The nodes whose header fits, those that cover most messages first."""
         left = self.room
         out: list[int] = []
         for number in sorted(range(len(self.nodes)), key=lambda number: (-self.nodes[number].messages, number)):
@@ -145,7 +144,7 @@ class _Telling:
         return sorted(out)
 
     def _shares(self) -> list[float]:
-        """The tokens of each node besides its header."""
+        """The tokens of each node apart from its header."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
         weights = {number: block_weight(self.nodes[number]) for number in self.shown}
@@ -154,7 +153,7 @@ class _Telling:
         return out
 
     def regain(self) -> None:
-        """Count the room that is really left: sentences cost less together than one by one."""
+        """Count the room that is really left: sentences cost less together than separately."""
         self.left = max(self.left, self.room - self.count("\n\n".join(filter(None, self._written()))))
 
     def fill(self) -> None:
@@ -173,7 +172,7 @@ class _Telling:
             self._choose(pieces[place])
 
     def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
-        """Choose all of the texts that were written as one and fit into their share; returns their nodes."""
+        """Choose all coherent texts that fit into their share; returns their nodes."""
         texts: dict[int, list[_StoryPiece]] = {}
         for piece in pieces:
             if is_of_one_piece(self.nodes[piece.node]):
@@ -183,7 +182,7 @@ class _Telling:
             cost = sum(piece.cost for piece in text)
             if cost <= min(self.shares[number] * WHOLE, self.left):
                 out.add(number)
-                # What was chosen last is taken back first.
+                # The last chosen is removed first.
                 for piece in sorted(text, key=lambda piece: -piece.own):
                     self._choose(piece)
         return frozenset(out)
@@ -212,7 +211,7 @@ class _Telling:
             said = frozenset(terms(line.text))
             weight = line.weight
             if weight >= RECAP:
-                # A later recap often begins as the earlier ones did.
+                # A later recap often begins like the earlier ones.
                 weight = RECAPPED * (OLD + (1 - OLD) * len(said - self.recapped) / max(len(said), 1))
                 self.recapped |= said
             yield _StoryPiece(
@@ -225,7 +224,7 @@ class _Telling:
             )
 
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
-        """The sentences of a model, by the worth that it gave them."""
+        """The sentences of a model's text, by the worth that it gave them."""
         for section, line in self._sentences(self.nodes[number]):
             own = written_worth(line, self.nodes[number]) * self.strategy.worth(section)
             cost = self._cost(" " + self.strategy.say(section, line, ()))
@@ -246,7 +245,7 @@ class _Telling:
         return self.costs[text]
 
     def texts(self) -> list[str]:
-        """Write the blocks out; what was chosen last is taken back as long as the whole costs too much."""
+        """Write the blocks out; the last chosen sentence is removed as long as the whole costs too much."""
         while True:
             out = self._written()
             over = self.count("\n\n".join(filter(None, out))) - self.room
@@ -269,9 +268,9 @@ class _Telling:
 
 
 def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
-    """`pieces` without those of which a later one says nearly the same, or an earlier one that is much fuller.
+    """Drop `pieces` that nearly repeat a later one, or an earlier one that is much fuller.
 
-    Of the same words the last are kept, however often they are said.
+    Of equal words the last are kept, however often they are repeated.
     """
     last = {_in_words(piece): place for place, piece in enumerate(pieces)}
     pieces = [piece for place, piece in enumerate(pieces) if not piece.terms or last[_in_words(piece)] == place]
@@ -312,14 +311,14 @@ def says_nothing(text: str) -> bool:
 
 
 def block_weight(node: Summary) -> float:
-    """The weight of a block when the room is shared out."""
+    """The weight of a block when the room is divided."""
     return float(node.messages ** (TOLD_DEPTH if is_model_written(node) else DEPTH))
 
 
 def ages_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
-    """Adjacent summaries in at most `most` groups, each the longer the longer ago it was.
+    """Group adjacent summaries into at most `most` groups, which are longer the older they are.
 
-    Those are joined first that are the least part of the story from their beginning on.
+    Those are joined first that are the smallest part of the story since their beginning.
     """
     groups = [[node] for node in nodes]
     while len(groups) > most:
@@ -330,9 +329,9 @@ def ages_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]
 
 
 def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
-    """Adjacent summaries in at most `most` groups of about the same weight.
+    """Group adjacent summaries into at most `most` groups of about the same weight.
 
-    So, where models wrote the summaries, no age gets less room because its headers would not fit.
+    So, if models wrote the summaries, no period gets less room because its headers would not fit.
     """
     weights = list(map(block_weight, nodes))
     groups: dict[int, list[Summary]] = {}
@@ -343,26 +342,28 @@ def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
     return list(groups.values())
 
 
-# What models told.
+# Texts that models wrote.
 
 TOLD_DEPTH = 0.85
-"""As `DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
+"""Like `DEPTH`, if only the most important sentences of a stretch are shown: an old one then has more to say."""
 TOLD_THREADS, TOLD_CAST = 0.06, 0.04
-"""The shares of a context for open threads and the cast; a model's text tells most of these as well."""
+"""The shares of a context for open threads and the cast, most of which a model's text mentions as well."""
 TOLD_LIVE = 0.35
-"""The share of their usual room that the newest messages get: a past written by a model says more for its tokens."""
+"""The share of their usual room that the newest messages get, since a model's text about the past says more per
+token."""
 TOLD_OPEN = 80
-"""The most tokens for newest messages that don't fit verbatim: a line or two by rules, until a model tells them."""
+"""The most tokens for newest messages that don't fit verbatim: a line or two by rules, until a model summarises
+them."""
 EVEN = 5.0
 """The worth of an average sentence."""
 STEEP = 3
-"""A sentence of twice the worth is shown before ones of even worth that cost much less: the point of a stretch is."""
+"""The exponent of a sentence's worth: one of twice the worth is shown before average ones that cost much less."""
 OVERFULL = 1.2
-"""Text is offered for so many times the room; what is worth least is left out."""
+"""Text is offered for this many times the room; the least valuable is left out."""
 TELLS_MORE = 1.1
-"""A text is opened where the texts below it are worth so many times as much."""
+"""A text is opened if the texts below it are worth this many times as much."""
 MOSTLY = 0.75
-"""The share of messages from which on a past counts as written by models: one failure must not hide the others."""
+"""The share of messages from which a past counts as written by models: one failure must not hide the others."""
 UNTOLD_WORTH = 3.0
 """The worth of the best line of an offline text among texts by models."""
 MOST_ROLLED = 64
@@ -370,9 +371,9 @@ MOST_ROLLED = 64
 MOST_LINES = 120
 """The most sentences of such a text."""
 UNMARKED = "story-1/"
-"""By this prompt models were asked that didn't say yet what their sentences are worth."""
+"""Prompts with this prefix didn't ask models for the worth of their sentences."""
 Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
-"""Gives the summaries right under a summary, each with its text."""
+"""Gives the summaries directly below a summary, each with its text."""
 
 
 def is_model_written(summary: Summary) -> bool:
@@ -381,7 +382,7 @@ def is_model_written(summary: Summary) -> bool:
 
 
 def is_of_one_piece(text: Summary) -> bool:
-    """Whether a model told a text without saying what its sentences are worth: then none goes before another."""
+    """Whether a model wrote a text without saying what its sentences are worth, so that all rank equally."""
     return text.writing is not None and len({line.weight for line in text.lines("story")}) <= 1
 
 
@@ -392,7 +393,7 @@ def mostly_model_written(texts: Sequence[Summary]) -> bool:
 
 
 def written_worth(line: Line, text: Summary) -> float:
-    """What a line of a text that a model told is worth against others: its point first."""
+    """The worth of a line in a model's text compared to others: the main point first."""
     return ((EVEN if _is_unmarked(text) else line.weight) / EVEN) ** STEEP
 
 
@@ -405,7 +406,7 @@ def _points(text: Summary) -> float:
 
 
 def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
-    """A summary over adjacent ones of which models told most, with the weightiest of their sentences."""
+    """A summary over adjacent ones, mostly by models, with the most important of their sentences."""
     lines = [line for part in parts for line in _comparable(part)]
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:MOST_LINES]
     others = tuple(section for section in whole.sections if section.name != "story")
@@ -428,10 +429,10 @@ def _comparable(part: Summary) -> list[Line]:
 
 
 def written_under(node: Summary, under: Under) -> list[Summary]:
-    """The deepest texts under `node` that models told, where they tell of nearly all of it; else none.
+    """The deepest texts by models under `node`, if they cover nearly all of it; otherwise empty.
 
-    So a stretch reads well from its first leaf on, before a model has come to tell it as a whole, and where it failed.
-    The leaves that none told are among them.
+    So a stretch reads well from its first leaf on, before a model has written the whole, or where it failed. Leaves
+    without a model's text are included.
     """
     out: list[Summary] = []
     waiting = list(reversed(under(node)))
@@ -455,10 +456,10 @@ def opened_to_fill(
     cost: Callable[[Summary], int],
     share: Callable[[Summary], float],
 ) -> list[Summary]:
-    """The texts to show of `nodes`: those told by a model opened as long as what is under them has room, too.
+    """The texts to show of `nodes`: those by a model are opened as long as there is room for the texts below them.
 
-    What stands for most and tells least of it is opened first. `cost` is what a text takes, and `share` what it should
-    take against the others.
+    The text that covers most and says least about it is opened first. `cost` is the cost of a text, and `share` its
+    weight compared to the others.
     """
     shown = list(zip(nodes, texts, strict=True))
     costs = [cost(text) for text in texts]
@@ -488,7 +489,7 @@ def text_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
     strategy = story_strategy(policy)
 
     def cost(text: Summary) -> int:
-        # Line by line, since what a line costs is known from one context to the next.
+        # Line by line, since counts of lines are cached between contexts.
         lines = sum(count(strategy.say("story", line, ())) for line in text.lines("story") if line.text)
         return count(header(text)) + lines
 

@@ -1,4 +1,4 @@
-"""What a context shows: messages and blocks, which lines fill, the pins that nothing else shows, the scratchpad."""
+"""What a context shows: messages and blocks, the lines that fill them, pins that nothing else shows, the scratchpad."""
 
 from __future__ import annotations
 
@@ -55,28 +55,28 @@ _RULINGS = topic(Rulings)
 
 
 NOTES_TOKENS = 14
-"""Cost of the line that a format adds where a block has to stand in the user's role."""
+"""The cost of the line that a format adds if a block must be in the user's role."""
 
 FOREIGN_SUMMARY_TOKENS = 40
 
 BLOCK_SHARE = 0.35
 """A block costs at most this share of the messages that it covers, however wide the budget."""
 MIN_BLOCK_TOKENS = 60
-"""Allowance of every block."""
+"""The allowance of every block."""
 HEADINGS_TOKENS = 24
-"""What the headings over a block's notes may cost."""
+"""The allowance for headings over a block's notes."""
 MAX_DOUBT = 240
 """Most characters of a dispute in a block's header."""
 FILLS = 3
-"""How often room that turned out to be left is filled again."""
+"""How often room that turns out to be left is filled again."""
 
 ViewKind = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
 
 
 class ContextItem(Struct, frozen=True, kw_only=True):
-    """One place of a context.
+    """One item of a context.
 
-    A message, whole, shortened or masked; a summary; what waits to be summarised; what is left out; pins; the
+    A message, whole, shortened or masked; a summary; messages that wait for one; messages left out; pins; the
     scratchpad.
     """
 
@@ -87,11 +87,11 @@ class ContextItem(Struct, frozen=True, kw_only=True):
     first: str
     last: str
     covers: int
-    """How many messages the item stands for."""
+    """How many messages the item covers."""
     tokens: int
     draft: Draft
     whole: bool = False
-    """Whether a message is shown as it was handed in, except thinking: then its provider's payload may be sent."""
+    """Whether a message is shown as it was passed, except for thinking, so that its provider's payload may be sent."""
     disputed: str = ""
     """Why a block is disputed, as its header says."""
 
@@ -104,7 +104,8 @@ class ContextItem(Struct, frozen=True, kw_only=True):
 
 
 ThinkingMode = Literal["prefix", "turn", "none"]
-"""Which signed thinking may be shown: as long as nothing before it changed; of the running turn only; none."""
+"""Which signed thinking may be shown: ``prefix``, as long as nothing before it changed; ``turn``, that of the
+running turn; ``none``."""
 
 
 class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
@@ -115,18 +116,18 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     count: Count
     thinking: ThinkingMode = "none"
     asked: ThinkingMode | None = None
-    """The mode that the caller asked for; None: the format's own mode."""
+    """The mode that the caller asked for; None for the format's own."""
     notes: tuple[Annotation, ...] = ()
     """The annotations along the path."""
     rebuild: bool = False
-    """Rebuild the context, even if its beginning could stay."""
+    """Rebuild the context, even if its beginning could be kept."""
     idle_seconds: float | None = None
-    """Seconds since the last context was asked for; None where unknown."""
+    """Seconds since the last context was asked for; None if unknown."""
 
     kept: Statements | None = None
     """Cached statements from earlier contexts, counted by `count`."""
     notes_share: float | None = None
-    """The room of this context for a model's notes, as a share of what they are on; None: unknown."""
+    """The room in this context for a model's notes, as a share of the past that they cover; None if unknown."""
 
     @cached_property
     def statements(self) -> Statements:
@@ -144,7 +145,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def disputes(self) -> dict[str, list[Annotation]]:
-        """The disputes by the stretch that they are about."""
+        """The disputes, by the stretch that they concern."""
         out: dict[str, list[Annotation]] = {}
         for note in self.notes:
             if note.kind == "dispute":
@@ -158,7 +159,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def by_hand(self) -> list[Annotation]:
-        """The wordings of a story's summaries that were written by hand and stand."""
+        """The valid wordings by hand of a story's summaries."""
         return current_wordings(self.notes, self.policy.seen_by)
 
     def disputes_of(self, summary: Summary) -> list[AnnotationId]:
@@ -172,7 +173,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
 
 class ViewSlot:
-    """A place of a context whose statements and names are not chosen yet."""
+    """An item of a context whose statements and names are not chosen yet."""
 
     def __init__(
         self,
@@ -188,15 +189,15 @@ class ViewSlot:
         self.doubts = doubts
         """The disputes that a block does not answer."""
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
-        """What a block's message costs besides its text."""
+        """The cost of a block's message besides its text."""
         self.standing: Sequence[tuple[SectionName, Line]] = ()
         """For the last block: the state of the work, and what the user was asked."""
         self.is_last = False
         """Whether this is the last block."""
         self.is_newest = False
-        """Whether this is the last block, and no check was run behind it."""
+        """Whether this is the last block, and no check was run after it."""
         self.checked: Mapping[str, int] = {}
-        """The checks of the shown state, with their positions."""
+        """The checks in the shown state, with their positions."""
         self.whole: Collection[int] = ()
         """The positions of the messages that are shown whole."""
         self.names: Sequence[Line] = ()
@@ -226,12 +227,12 @@ class ViewSlot:
         return sum(weigh(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
-        """Whether neither a shown message nor the shown state says the same, and newer."""
+        """Whether neither a shown message nor the shown state has newer information on the same subject."""
         line = statement.line
         if statement.on_words:
             return len(line.sources) > 1 or line.position not in self.whole
         if statement.section == "status":
-            # What a model says of the state is more than how a check ended.
+            # A model's statement on the state says more than how a check ended.
             if statement.is_note:
                 return self.is_last
             told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
@@ -244,13 +245,13 @@ class ViewSlot:
         return clip("; ".join(each.text for each in self.doubts), MAX_DOUBT)
 
     def _marked(self, line: Line) -> Line:
-        """The line, marked as disputed where it contains a disputed claim."""
+        """Mark the line as disputed if it contains a disputed claim."""
         disputed = any(each.claim and each.claim in line.text for each in self.doubts)
         return replace(line, text=f"{line.text} (disputed)") if disputed else line
 
     @property
     def is_whole(self) -> bool:
-        """Whether a message is shown whole, also because it did not have to be shortened."""
+        """Whether a message is shown whole, also if there was no need to shorten it."""
         return not isinstance(self.fitted, Fitted) or self.fitted.whole
 
     def draft(self) -> Draft:
@@ -262,7 +263,7 @@ class ViewSlot:
         return self.fitted
 
     def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
-        """Render it; `files` are the paths told in full so far, to which its own are added."""
+        """Render it; `files` are the paths already written in full, to which its own are added."""
         if isinstance(self.item, Summary):
             text = _without_repetition(render(self.item, choice, strategy, self._doubt), files)
             shown = show_block(self.item, text, self.frame, count)
@@ -279,9 +280,9 @@ FEWEST_SHARED = 3
 
 
 def _without_repetition(text: str, files: set[str]) -> str:
-    """Shorten what a block's text repeats: paths, and where in a file code stands.
+    """Shorten repetitions in a block's text: paths, and the places of code in a file.
 
-    A path is told in full once; another one of the same project from where they part. `files` are the paths told so
+    A path is written in full once; another one of the same project only from where it differs. `files` are the paths so
     far.
     """
     lines = []
@@ -302,7 +303,7 @@ def _without_repetition(text: str, files: set[str]) -> str:
 
 
 def _path_from_difference(path: str, files: Collection[str]) -> str:
-    """A path from where it parts from those in `files`."""
+    """A path from where it differs from those in `files`."""
     folders = path.split("/")[:-1]
     shared = 0
     for other in files:
@@ -312,18 +313,18 @@ def _path_from_difference(path: str, files: Collection[str]) -> str:
                 break
             same += 1
         shared = max(shared, same)
-    # The first part of an absolute path is empty. The last folder says which of several files of one name it is.
+    # The first part of an absolute path is empty. The last folder distinguishes files of the same name.
     return f"…/{path.split('/', min(shared, len(folders) - 1))[-1]}" if shared > FEWEST_SHARED else path
 
 
 def block_limit(summary: Summary, lines: Iterable[PricedLine]) -> int:
-    """Most tokens for the lines of a block; of a model's notes among its `lines` all that there are."""
+    """The most tokens for the lines of a block; the model's notes among its `lines` are not limited."""
     notes = sum(each.cost for each in lines if each.is_note)
     return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes + HEADINGS_TOKENS)
 
 
 def verbatim(message: Message, *, thinking: bool) -> ContextItem:
-    """Show a message as it is; without thinking where something before it changed."""
+    """Show a message as it is; without thinking if something before it changed."""
     kept = thinking or not message.thinking_tokens
     draft = message.draft if kept else without_thinking(message.draft)
     tokens = message.tokens + (message.thinking_tokens if thinking else 0)
@@ -331,9 +332,9 @@ def verbatim(message: Message, *, thinking: bool) -> ContextItem:
 
 
 def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> ViewSlot:
-    """Show a message as it is, without thinking by default; of another tool's summary only that it is there.
+    """Show a message as it is, without thinking by default; another tool's summary is only mentioned.
 
-    The messages that such a summary covers are on the path too: they would be told twice.
+    The messages that such a summary covers are on the path too, and would be shown twice.
     """
     if message.draft.origin == "summary" and message.position and not is_own_block(message.draft):
         return ViewSlot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
@@ -349,7 +350,7 @@ def slot_within(message: Message, tokens: int, count: Count) -> ViewSlot:
 
 
 def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor: int) -> list[ViewSlot]:
-    """Show messages in `room` tokens together: short ones whole, long ones alike, none below `floor`."""
+    """Show messages in `room` tokens together: short ones whole, long ones equally, none below `floor`."""
     sizes = [message.tokens for message in messages]
     if sum(sizes) <= room:
         return [slot_verbatim(message, count) for message in messages]
@@ -358,7 +359,7 @@ def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor:
 
 
 def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
-    """What the slots of a context cost before any line is chosen: messages, and headers and frames of blocks."""
+    """The cost of a context's slots before lines are chosen: messages, and headers and frames of blocks."""
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
     return sum(slot.fixed(count) for slot in slots)
@@ -369,7 +370,7 @@ def fill_slots(
 ) -> list[ContextItem]:
     """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names.
 
-    What the user said is not told again where the text `pinned_there` has it.
+    The user's words in the text `pinned_there` are not repeated.
     """
     count = statements.count
     fixed = fixed_cost(slots, count)
@@ -416,13 +417,13 @@ def fill_slots(
         over = sum(each.tokens for each in shown) - room
         if over <= 0 or aim <= fixed:
             break
-        # Texts may cost more together than separately: again with less.
+        # Texts may cost more together than separately: again with less room.
         aim -= over + 8
     return shown
 
 
 def _with_replaced_marked(offer: LineOffer, gone: Gone, statements: Statements) -> LineOffer:
-    """An offer with the code marked that later changes took out."""
+    """Mark the code in an offer that later changes removed."""
     told = (
         gone.told(each.line) if each.section in ABOUT and not each.is_note else each.line for each in offer.statements
     )
@@ -436,7 +437,7 @@ def _with_replaced_marked(offer: LineOffer, gone: Gone, statements: Statements) 
 def _fill(
     slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, statements: Statements
 ) -> list[ContextItem]:
-    """Spend `room`, and then what turns out to be left of the room."""
+    """Spend `room`, and then what turns out to be left of it."""
     left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
@@ -449,7 +450,7 @@ def _fill(
         if left < max(room // 50, 16):
             break
         left -= left // 10
-    # What is too little for a statement is for names; in a narrow context they would push one out when it is written.
+    # A rest too small for a statement is for names; in a narrow context they would displace a statement when rendered.
     if room >= NAMES_FROM and left > 0 and allotter.name_more(left):
         files = set()
         shown = [
@@ -460,7 +461,7 @@ def _fill(
 
 
 def _frame(following: ViewSlot | None) -> int:
-    """Cost of a block besides its text: adjacent blocks share a message; before a user message there is no note."""
+    """The cost of a block besides its text: adjacent blocks share a message; before a user message there is no note."""
     if following is None:
         return MESSAGE_TOKENS + NOTES_TOKENS
     if isinstance(following.item, Summary):
@@ -469,7 +470,7 @@ def _frame(following: ViewSlot | None) -> int:
 
 
 def show_block(summary: Summary, text: str, frame: int, count: Count) -> ContextItem:
-    """Show a summary as `text`, in a message that costs `frame` tokens besides."""
+    """Show a summary as `text`, in a message that costs `frame` additional tokens."""
     return ContextItem(
         what="summary",
         id=summary.id,
@@ -497,7 +498,7 @@ def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole
 
 
 def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
-    """The drafts of a context as a provider reads them: adjacent blocks in one message, authors in the words."""
+    """The drafts of a context as a provider reads them: adjacent blocks in one message, authors' names in the text."""
     out: list[Draft] = []
     for each in shown:
         if each.what == "summary" and out and out[-1].origin == "summary":
@@ -527,9 +528,9 @@ def _block(text: str) -> Draft:
 def _question_to_show(
     slots: Sequence[ViewSlot], blocks: Sequence[Summary]
 ) -> tuple[ViewSlot, SectionName, Line] | None:
-    """The agent's last question with its place: at the end while it is open, before a short answer that is shown.
+    """The agent's last question with its place: at the end while it is open, or before a short answer that is shown.
 
-    None if the user has moved on, and where the answer says by itself what is to be done.
+    None if the user has moved on, or if the answer itself says what to do.
     """
     asked = max(
         (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
@@ -552,22 +553,22 @@ def _end(slot: ViewSlot) -> int:
     return slot.item.last_position if isinstance(slot.item, Summary) else slot.item.position
 
 
-# The constraints that stand, of those that no shown message contains.
+# The active constraints that no shown message contains.
 
 SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
-"""Share of the room that pins of at least this strength may take, together with all stronger ones."""
+"""The share of the room that pins of at least this strength may take, together with all stronger ones."""
 WITH_SOURCES = 2_000
 """From this room on, each pin names the message that it comes from."""
 WITH_COUNT = 400
-"""From this room on, it is said how many pins have no room where none has."""
+"""From this room on, the number of pins is given if none of them fits."""
 NOTES_SHARE = 0.5
-"""Share of a context for pins and releases by hand, where they were made."""
+"""The share of a context for pins and releases by hand, at the place where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
 TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
-"""A note on the message of a pin tells it where it has the first share of the pin's words, and quotes the second or
-denies where the pin does."""
+"""A note covers a pin of the same message if it contains the first share of the pin's words, and quotes the second
+share or contains a negation if the pin does."""
 _QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
 
 
@@ -578,17 +579,17 @@ def pin_block(
     room: int,
     notes: Sequence[Line] = (),
 ) -> ContextItem | None:
-    """Show the standing pins of `items` and those by hand, without those that the shown texts `said` contain.
+    """Show the active pins of `items` and those by hand, without those that the shown texts `said` contain.
 
-    Pins that one of a model's `notes` tells are left out too, except those by hand. Where `room` is too small for all,
-    the strongest are shown, and how many are left out.
+    Pins that one of a model's `notes` covers are left out too, except those by hand. If `room` is too small for all,
+    the strongest are shown, and the number of the others.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
-    pins = [pin for pin in pins if not any(_tells(note, pin) for note in notes)]
+    pins = [pin for pin in pins if not any(_covers_pin(note, pin) for note in notes)]
     ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
     end = max(ends, default=0)
     by_hand, released = options.pins
-    # Notes at the end of the path are shown there, so that a block once shown stays the same.
+    # Notes at the end of the path are shown there, so that a block doesn't change once it was shown.
     pins += [pin for pin in by_hand if pin.position < end]
     lifts += [lift for lift in released if lift.position < end]
     shown = " ".join("\n".join(said).split())
@@ -606,7 +607,7 @@ def pin_block(
     return injected("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
 
 
-def _tells(note: Line, pin: Line) -> bool:
+def _covers_pin(note: Line, pin: Line) -> bool:
     words = terms(pin.text)
     if set(pin.sources).isdisjoint(note.sources) or len(words & terms(note.text)) < TOLD_SHARE * len(words):
         return False
@@ -627,9 +628,9 @@ def note(annotation: Annotation, count: Count) -> ContextItem | None:
 def fitting_notes(
     annotations: Sequence[Annotation], count: Count, room: int
 ) -> tuple[dict[AnnotationId, ContextItem], ContextItem | None]:
-    """The pins and releases by hand that fit into `room` tokens, by id, and one line that counts the other pins.
+    """The pins and releases by hand that fit into `room` tokens, by id, and a line with the number of the other pins.
 
-    The newest pins are taken first, releases last.
+    The newest pins come first, releases last.
     """
     told = {each.id: shown for each in annotations if (shown := note(each, count))}
     if sum(shown.tokens for shown in told.values()) <= room:
@@ -669,8 +670,8 @@ def _pin_line(pin: Line, *, sources: bool) -> str:
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
 
-# The scratchpad is the one part of a context that changes. It stands right before the newest user message, so that the
-# provider's cache of everything before it holds and a running tool loop stays unbroken.
+# The scratchpad is the only part of a context that changes. It is placed right before the newest user message, so that
+# the provider's cache of everything before it remains valid and a running tool loop isn't interrupted.
 
 
 def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
@@ -681,7 +682,7 @@ def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", 
 
 
 def pad_place(shown: Sequence[ContextItem]) -> int:
-    """Index for the scratchpad: before the newest user message, else behind everything that is no plain message."""
+    """The index for the scratchpad: before the newest user message, otherwise after all that is no plain message."""
     for place in reversed(range(len(shown))):
         if _opens_turn(shown[place]):
             return place
@@ -690,7 +691,7 @@ def pad_place(shown: Sequence[ContextItem]) -> int:
 
 
 def with_pad(shown: Sequence[ContextItem], pad: ContextItem | None) -> list[ContextItem]:
-    """Insert the scratchpad, where there is one."""
+    """Insert the scratchpad, if there is one."""
     if pad is None:
         return list(shown)
     place = pad_place(shown)
@@ -698,7 +699,7 @@ def with_pad(shown: Sequence[ContextItem], pad: ContextItem | None) -> list[Cont
 
 
 def positions(shown: Sequence[ContextItem]) -> list[int]:
-    """For each place, the path position of the first message that it stands for, or of the next one shown."""
+    """For each item, the path position of the first message that it covers, or of the next message shown."""
     out: list[int] = []
     position = 0
     for each in shown:
@@ -710,7 +711,7 @@ def positions(shown: Sequence[ContextItem]) -> list[int]:
 def bound_from(shown: Sequence[ContextItem], position: int, count: Count) -> list[ContextItem]:
     """Drop the thinking before the first turn that begins at path position `position` or later.
 
-    A provider that binds thinking to its prefix rejects it once a scratchpad there has changed.
+    A provider that signs thinking together with its prefix rejects it once a scratchpad there has changed.
     """
     if not position:
         return list(shown)
