@@ -34,6 +34,7 @@ from ireneo.lessons.lessons import (
     lesson_drafts,
     projects_of,
     taken_back,
+    wording_of,
     worth_telling,
 )
 from ireneo.lessons.observe import is_statistic, limited
@@ -256,12 +257,8 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
     best = best_worded(list(observed.values()))
     if best is None or is_kept(record) or not speaking <= observed.keys():
         return record
-    words = {text for each in observed.values() for text in (_wording(each), limited(each.text, each.limits))}
-    return record if record.text in words else replace(record, text=_wording(best))
-
-
-def _wording(seen: Observation) -> str:
-    return f"{seen.text} {seen.limits}".strip()
+    words = {text for each in observed.values() for text in (wording_of(each), limited(each.text, each.limits))}
+    return record if record.text in words else replace(record, text=wording_of(best))
 
 
 PART_TOKENS = 250_000

@@ -25,11 +25,11 @@ from ireneo.engine.searching import (
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.files import CAPITAL, topic
-from ireneo.language.topics import Questions
+from ireneo.language.topics import Names, Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.cues import all_cues, no_names, relations
+from ireneo.memories.cues import all_cues, relations
 from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
@@ -465,7 +465,7 @@ def _has_words_of(question: Question, hit: RecallHit) -> bool:
 
 def _named_in(text: str) -> frozenset[str]:
     """The terms of a text that are written like names."""
-    found = (each for each in _NAME.findall(text) if each.casefold() not in no_names())
+    found = (each for each in _NAME.findall(text) if each.casefold() not in topic(Names).none)
     return frozenset(term for each in found for term in terms(each))
 
 

@@ -13,6 +13,8 @@ from ireneo.language.topics import Grammar
 from ireneo.language.words import base_forms, third_person, verb_inflections
 from ireneo.patterns import lazy_re
 
+_GRAMMAR = of_language(Grammar, "en")
+
 Tense: TypeAlias = Literal["present", "past", "perfect", "progressive", "future", "used"]
 
 _TOKEN = lazy_re(r"[^\W_]+(?:['’.&/-][^\W_]+)*['’]?|[^\w\s]|_")
@@ -53,8 +55,8 @@ def and_also(clause: str, said: Predicate) -> tuple[str, str]:
         for found in _AND_STATE.finditer(clause, said.rest_start):
             # "I'm vegetarian and allergic to walnuts".
             return clause[: found.start()], f"{clause[said.start : said.rest_start].strip()} {clause[found.end() :]}"
-    speaks = said.subject.casefold() in _grammar().speakers
-    for found in _AND_VERB.finditer(clause, said.rest_start):
+    speaks = said.subject.casefold() in _GRAMMAR.speakers
+    for found in _GRAMMAR.second_verb.finditer(clause, said.rest_start):
         kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
         wanted = "past" if said.tense in ("past", "perfect") else "s"
         if kind == wanted or (kind == "base" and wanted == "s" and speaks):
@@ -80,26 +82,19 @@ def tokens(text: str) -> list[Token]:
     return [Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
 
 
-def _grammar() -> Grammar:
-    return of_language(Grammar, "en")
-
-
-_AND_VERB = lazy_re(lambda: either(_grammar().second_verb))
 _AND_STATE = lazy_re(
     lambda: (
         rf"(?:,? {either(topic(Grammar).conjunctions)}|,)(?: {either(topic(Grammar).asides)})? "
-        rf"(?={either(sorted(_grammar().elided))}\b)"
+        rf"(?={either(sorted(_GRAMMAR.elided))}\b)"
     ),
     re.I,
 )
-_ANYMORE = lazy_re(lambda: either(_grammar().no_longer), re.I)
-_NEXT = lazy_re(lambda: either(_grammar().next_statement), re.I)
 _JOINED = lazy_re(
     lambda: rf"\s{either(topic(Grammar).conjunctions)}\s(?:{either(topic(Grammar).asides)}\s)?(?P<word>[a-z]+)\b"
 )
-_CONTRACTED = lazy_re(lambda: rf"{either(_grammar().endings)}$")
+_CONTRACTED = lazy_re(lambda: rf"{either(_GRAMMAR.endings)}$")
 _SUBJECT_CONTRACTED = lazy_re(
-    lambda: rf"{either(_grammar().pronouns)}{either(_grammar().endings)}|{either(_grammar().bare_subjects)}"
+    lambda: rf"{either(_GRAMMAR.pronouns)}{either(_GRAMMAR.endings)}|{either(_GRAMMAR.bare_subjects)}"
 )
 _SAYS = ("s", "past")
 
@@ -116,13 +111,13 @@ def verb_forms() -> dict[str, tuple[str, str]]:
     return (
         forms
         | {form: (verb, "past") for form, verb in base_forms().items()}
-        | {form: (verb, "past") for verb, past in _grammar().past.items() for form in past}
+        | {form: (verb, "past") for verb, past in _GRAMMAR.past.items() for form in past}
     )
 
 
 def _is_adverb(word: str) -> bool:
     return word in of_language(Facts, "en").adverbs or (
-        len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in _grammar().no_adverbs
+        len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in _GRAMMAR.no_adverbs
     )
 
 
@@ -155,7 +150,7 @@ def next_statement(text: str, subject: str) -> str:
 
     "Eve doesn't live in Paris anymore, she lives in Nice now" → "Eve lives in Nice now".
     """
-    for found in _NEXT.finditer(text):
+    for found in _GRAMMAR.next_statement.finditer(text):
         form = verb_forms().get(found["word"].lower(), ("", ""))[1]
         if subject and (form in _SAYS or (form == "base" and found["who"])):
             return f"{'I' if subject == 'user' else subject} {text[found.start('word') :]}"
@@ -164,7 +159,7 @@ def next_statement(text: str, subject: str) -> str:
 
 def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
     """Return the indices of the words at which the subject begins and ends."""
-    grammar = _grammar()
+    grammar = _GRAMMAR
     for at, word in enumerate(words[:9]):
         low = word.low
         if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
@@ -188,13 +183,13 @@ def _kin() -> frozenset[str]:
 
 @from_data
 def _auxiliaries() -> frozenset[str]:
-    known = _grammar()
+    known = _GRAMMAR
     return known.be | known.have | known.do | known.modals | {"used"}
 
 
 def _name_end(words: list[Token], at: int) -> int:
     """Return the index after the last word of a subject that is a name or a thing; 0 if no verb follows it."""
-    forms, grammar = verb_forms(), _grammar()
+    forms, grammar = verb_forms(), _GRAMMAR
     first = at + (2 if words[at].low in grammar.determiners else 1)
     end = first
     while end < min(len(words), at + _LONGEST_NAME + 2):
@@ -224,7 +219,7 @@ class _Group(Struct):
 
 def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate | None:
     """Parse the verb that follows the subject `words[start:behind]`."""
-    group, grammar = _Group(aux=[]), _grammar()
+    group, grammar = _Group(aux=[]), _GRAMMAR
     queue, subject_end = _spelled_out(words, behind)
     first: Token | None = None
     for at, (each, word) in enumerate(queue):
@@ -249,7 +244,7 @@ def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate
 
 def _spelled_out(words: list[Token], behind: int) -> tuple[list[tuple[str, Token]], int]:
     """Expand contractions after a subject ("I'm", "don't") into two words each; also return where the subject ends."""
-    grammar, last = _grammar(), words[behind - 1]
+    grammar, last = _GRAMMAR, words[behind - 1]
     queue: list[tuple[str, Token]] = []
     short, end = _CONTRACTED.search(last.low), last.end
     if last.low in grammar.bare_subjects:
@@ -268,7 +263,7 @@ def _spelled_out(words: list[Token], behind: int) -> tuple[list[tuple[str, Token
 
 
 def _is_aux(word: str, following: str) -> bool:
-    grammar = _grammar()
+    grammar = _GRAMMAR
     kind = verb_forms().get(following, ("", ""))[1]
     if word in grammar.be:
         return True
@@ -293,7 +288,7 @@ def _made(
     token: Token | None,
     end: int = 0,
 ) -> Predicate | None:
-    grammar, aux = _grammar(), {*group.aux}
+    grammar, aux = _GRAMMAR, {*group.aux}
     if aux & grammar.conditional:
         return None
     lemma, kind = verb_forms().get(word, (_guess(word), "past" if word.endswith("ed") else "base"))
@@ -312,12 +307,12 @@ def _made(
         rest=clause[rest_start:].strip(),
         tense=tense,
         negated=group.negated,
-        over=group.over or tense == "used" or (group.negated and bool(_ANYMORE.search(clause))),
+        over=group.over or tense == "used" or (group.negated and bool(_GRAMMAR.no_longer.search(clause))),
     )
 
 
 def _tense(auxiliaries: list[str], kind: str) -> Tense:
-    grammar, aux = _grammar(), {*auxiliaries}
+    grammar, aux = _GRAMMAR, {*auxiliaries}
     if "used" in aux:
         return "used"
     if aux & grammar.future:
@@ -331,7 +326,7 @@ def _tense(auxiliaries: list[str], kind: str) -> Tense:
 
 def _with_mode(lemma: str, group: _Group) -> str:
     """Prefix a verb's base form with its modal and negation."""
-    grammar, aux = _grammar(), {*group.aux}
+    grammar, aux = _GRAMMAR, {*group.aux}
     if aux & grammar.able:
         return f"can {'not ' if group.negated or 'cannot' in aux else ''}{lemma}"
     if aux & grammar.obliged and "to" in aux:
@@ -355,7 +350,7 @@ def _elided(clause: str, words: list[Token]) -> Predicate | None:
         return None
     low = words[at].low
     lemma, kind = forms.get(low, ("", ""))
-    adjective = low in _grammar().elided
+    adjective = low in _GRAMMAR.elided
     if not adjective and (kind != "past" or len(words) - at < 3):
         return None
     rest_start = words[at].start if adjective else words[at].end
@@ -380,7 +375,7 @@ def _within(who: str) -> str:
 
 def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
     """Rewrite an English clause from the first person to the third, calling the speaker `who`."""
-    grammar, words = _grammar(), tokens(clause)
+    grammar, words = _GRAMMAR, tokens(clause)
     out: list[str] = []
     last = 0
     named = False
@@ -418,7 +413,7 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
 
 def _is_no_longer(words: list[Token], at: int) -> bool:
     """Whether a word is one of "no longer" and the like."""
-    after, low = _grammar().after_no, words[at].low
+    after, low = _GRAMMAR.after_no, words[at].low
     if low == "no":
         return at + 1 < len(words) and words[at + 1].low in after
     return low in after and words[at - 1].low == "no"
@@ -426,7 +421,7 @@ def _is_no_longer(words: list[Token], at: int) -> bool:
 
 def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     """Return `who` with the following verb in the third person, and the index of the last word that this replaces."""
-    grammar, low = _grammar(), words[at].low
+    grammar, low = _GRAMMAR, words[at].low
     if short := _CONTRACTED.search(low):
         return f"{who} {grammar.third_endings[short[0]][0]}", at
     if low in grammar.bare_subjects:

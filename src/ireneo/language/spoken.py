@@ -148,8 +148,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     for_now: Row = ()  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
-    refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before
-    depends: Row = ()  # The same at the beginning of a clause
+    refers: Patterns = BARE  # At the beginning of a sentence: it refers to the sentence before
+    depends: Patterns = BARE  # The same at the beginning of a clause
     apart: Row = ()  # Words that exclude each other for the same person, whatever else is said
     grades: Row = ()  # With `nth` and `of`: in which year of something one is
     clocks: Row = ()  # With `clock`: a time of day in words
@@ -200,9 +200,9 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`
     about_mine: Row = ()  # At the beginning: `what` belongs to the speaker, and `said` is stated about it
     about_owned: Row = ()  # At the beginning: `what` belongs to somebody, `whose`, and `said` is stated about it
-    second_verb: Row = ()  # A clause, `first`, about `who`, and a second `verb` of the same subject
-    alone: Row = ()  # At the beginning of a clause without a subject: a verb in the first person
-    speaker: Row = ()  # The speaker as a subject, at the beginning
+    second_verb: Patterns = Patterns(flags=0)  # A clause, `first`, about `who`, and a second `verb` of the same subject
+    alone: Patterns = Patterns(flags=0)  # At the beginning of a clause without a subject: a verb in the first person
+    speaker: Patterns = BARE  # The speaker as a subject, at the beginning
     group: Set = frozenset()  # Subjects that are the speaker, or the speaker with others
     first_forms: Set = frozenset()
     third_forms: Set = frozenset()  # Irregular verbs in the first and third person
@@ -215,7 +215,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     as_what: Patterns = Patterns("{}$")  # Before somebody's job, if the verb says that it is work
     is_what: Patterns = Patterns("{}$")  # The same, with the verb, if the verb alone doesn't say so
     works: Row = ()  # The verb that says so, before a place of work
-    asked: Row = ()  # The question in a memory that quotes an answer
+    asked: Patterns = Patterns(flags=0)  # The question in a memory that quotes an answer
     clock: Row = ()  # Behind a number: it is a time of day
     ordinals: Row = ()  # Endings of ordinal numbers in figures
     definite: Row = ()  # Articles before one of several numbered things

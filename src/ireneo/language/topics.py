@@ -75,7 +75,7 @@ class Grammar(Topic, frozen=True, kw_only=True):
     after_do: Set = frozenset()  # Words besides verbs that follow these as auxiliaries
     negations: Set = frozenset()
     after_no: Set = frozenset()  # After a "no": something has ended
-    no_longer: Row = ()  # Anywhere in a negated clause: something has ended
+    no_longer: Patterns = BARE  # Anywhere in a negated clause: something has ended
     pronouns: Set = frozenset()  # Personal pronouns as a subject
     speakers: Set = frozenset()  # Those of them that include the speaker
     determiners: Set = frozenset()  # Words before a noun as a subject
@@ -85,8 +85,9 @@ class Grammar(Topic, frozen=True, kw_only=True):
     bare_subjects: Set = frozenset()  # Contracted pronouns without an apostrophe
     no_adverbs: Set = frozenset()  # Words that only end like an adverb
     elided: Set = frozenset()  # Words that begin a clause without subject and verb: "allergic to nuts"
-    next_statement: Row = ()  # Between two statements about one subject; with the groups `who` and `word`, the verb
-    second_verb: Row = ()  # Between two verbs of one subject; with the group `verb`
+    # Between two statements about one subject; with the groups `who` and `word`, the verb
+    next_statement: Patterns = BARE
+    second_verb: Patterns = Patterns(flags=0)  # Between two verbs of one subject; with the group `verb`
     conjunctions: Row = ()
     asides: Row = ()  # Between two verbs of one subject, and between that and the second verb
     past: Map = {}  # By a verb, past forms that are not in `Words.irregular`
@@ -453,10 +454,10 @@ class Wishes(Topic, frozen=True, kw_only=True):
 class Kinds(Topic, frozen=True, kw_only=True):
     """What decides the kind of a memory."""
 
-    failed: Row = ()
-    steps: Row = ()  # How something is done
-    times: Row = ()  # When something was
-    had: Row = ()  # Something lasted and is over: an event, not a fact
+    failed: Patterns = BARE
+    steps: Patterns = BARE  # How something is done
+    times: Patterns = BARE  # When something was
+    had: Patterns = BARE  # Something lasted and is over: an event, not a fact
     present: Set = frozenset()  # Verbs that state facts
     no_past: Set = frozenset()  # Words that only look like a past tense
     be_past: Set = frozenset()  # Past forms of be, have and get

@@ -7,7 +7,7 @@ learned from makes no difference. Only a claim that would save a later run somet
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -200,11 +200,11 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     best = best_worded(claim)
     if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
         return LessonDrafts()
-    told = {_with_limits(each) for each in claim if each.text}
+    told = {wording_of(each) for each in claim if each.text}
     # A text that somebody else wrote for it is kept.
     own = known is None or known.kind != "failure" or is_kept(known) or known.text not in told
-    better = not own and known is not None and known.text != _with_limits(best)
-    text = known.drawn or known.text if known and not better else _with_limits(best)
+    better = not own and known is not None and known.text != wording_of(best)
+    text = known.drawn or known.text if known and not better else wording_of(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
     pieces = [
@@ -427,12 +427,7 @@ _PASSES_WHERE = lazy_re(rf"(`[^`]+` passes) where (`[^`]+`) fails: {re.escape(RU
 
 def merged_checks(records: Sequence[Record]) -> list[Record]:
     """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
-    groups: list[list[Record]] = []
-    for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
-        passes, here = _passing(each), projects_of(each)
-        same = [group for group in groups if passes and passes == _passing(group[0])]
-        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
-        groups.append([each]) if group is None else group.append(each)
+    groups = _grouped(sorted(records, key=lambda each: (-len(each.sessions), each.id)), _passing)
     told = [_as_one_check(group) if len(group) > 1 else group[0] for group in groups]
     checked = [projects_of(each) for each in told if each.cue.startswith(PASSES)]
     # A user's request for the checks only says which checks to run.
@@ -441,6 +436,17 @@ def merged_checks(records: Sequence[Record]) -> list[Record]:
         for each in told
         if each.cue != ASKED_CHECKS or is_kept(each) or not any(map(projects_of(each).intersection, checked))
     ]
+
+
+def _grouped(records: Iterable[Record], about: Callable[[Record], str]) -> list[list[Record]]:
+    """Lessons about the same of one project in one group; one that is about nothing is alone."""
+    groups: list[list[Record]] = []
+    for each in records:
+        here = projects_of(each)
+        same = [group for group in groups if about(each) and about(each) == about(group[0])]
+        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
+        groups.append([each]) if group is None else group.append(each)
+    return groups
 
 
 def _passing(record: Record) -> str:
@@ -469,13 +475,7 @@ MOST_RULES = 5
 
 def merged_rules(records: Sequence[Record]) -> list[Record]:
     """Merge the rules that one linter of a project often reports into a lesson, in the place of the first."""
-    groups: list[list[Record]] = []
-    for each in records:
-        linter, here = _linter(each), projects_of(each)
-        same = [group for group in groups if linter and linter == _linter(group[0])]
-        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
-        groups.append([each]) if group is None else group.append(each)
-    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in groups]
+    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in _grouped(records, _linter)]
 
 
 def _linter(record: Record) -> str:
@@ -505,7 +505,8 @@ def _age(seen: Observation) -> float:
     return -seen.at.timestamp() if seen.at else 0.0
 
 
-def _with_limits(seen: Observation) -> str:
+def wording_of(seen: Observation) -> str:
+    """What a run says, with the limits within which it holds."""
     return f"{seen.text} {seen.limits}".strip()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ireneo.language.files import CAPITAL, LANGUAGES, from_data, of_language
+from ireneo.language.files import CAPITAL, from_data, topic
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Words
 from ireneo.language.words import terms
@@ -59,14 +59,13 @@ def without_speaker(text: str) -> str:
 @from_data
 def synonyms() -> dict[str, str]:
     """Map each synonym for a person to the term that is counted instead."""
-    groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).called_too]
+    groups = [group.split() for group in topic(Facts).called_too]
     return {term: group[0] for group in groups for word in group for term in terms(word)}
 
 
 def _related(codes: Sequence[str] | None) -> frozenset[str]:
-    known = [of_language(Facts, code).relations for code in LANGUAGES]
-    named = [words for each in known for code, words in each.items() if codes is None or code in codes]
-    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
+    named = [words for code, words in topic(Facts).relations.items() if codes is None or code in codes]
+    stop = topic(Words).stop
     # In "better half" neither word is a person by itself.
     single = [word for words in named for word in words if word.replace("-", " ").isalpha() and "-" not in word]
     return frozenset(term for word in single for term in terms(word) if term not in stop)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers
 from ireneo.language.topics import Grammar
@@ -360,4 +360,4 @@ def _is_indefinite(words: str) -> bool:
 @from_data
 def _articles() -> tuple[str, ...]:
     """Articles, in any language."""
-    return tuple(dict.fromkeys(word for code in all_cues() for word in of_language(Facts, code).articles))
+    return tuple(dict.fromkeys(topic(Facts).articles))

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
-from ireneo.language.topics import Connectives, Names, Row, Words
+from ireneo.language.topics import Connectives, Row, Words
 from ireneo.language.words import template, verb_inflections
 from ireneo.patterns import lazy_re
 
@@ -171,12 +171,6 @@ def relations() -> dict[str, str]:
         for code, words in each.known.relations.items()
         for word in (code, *words)
     }
-
-
-@from_data
-def no_names() -> frozenset[str]:
-    """Words that are capitalised but are nobody's name."""
-    return frozenset(word for language in LANGUAGES for word in of_language(Names, language).none)
 
 
 @from_data

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.topics import Connectives, Words
+from ireneo.language.topics import Connectives, Names, Words
 from ireneo.language.words import (
     common_words,
     in_standard,
@@ -23,8 +23,10 @@ from ireneo.language.words import (
     sentences,
     writes_nouns_large,
 )
-from ireneo.memories.cues import FactCues, all_cues, and_words, cues, no_names, not_german, says
+from ireneo.memories.cues import FactCues, all_cues, and_words, cues, not_german, says
 from ireneo.patterns import lazy_re
+
+GERMAN_PHRASING = of_language(Phrasing, "de")
 
 LONGEST = 6_000
 """How many characters of a message are read; a longer one was hardly typed."""
@@ -439,19 +441,12 @@ _PIECES = lazy_re(
 _HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 
 
-def _german() -> Phrasing:
-    return of_language(Phrasing, "de")
-
-
-_SECOND_VERB = lazy_re(lambda: either(_german().second_verb))
-VERB_ALONE = lazy_re(lambda: either(_german().alone))
 """At the beginning of a German clause without a subject: a verb in the first person."""
-_SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
 
 
 def german_and(text: str) -> tuple[str, str] | None:
     """Split a German clause before an "und" that a second verb follows; the second clause gets the same subject."""
-    found, known = _SECOND_VERB.match(text), _german()
+    found, known = GERMAN_PHRASING.second_verb.match(text), GERMAN_PHRASING
     if found is None:
         return None
     who, verb = found["who"] or "ich", found["verb"]
@@ -465,10 +460,10 @@ def german_and(text: str) -> tuple[str, str] | None:
 def leaves_out_ich(statement: Statement) -> bool:
     """Whether a German clause has the subject of the clause before it: "Ich wohne in Graz und arbeite bei Magna"."""
     sentence = _bare(statement.sentence, cues("de"))
-    if not _SPEAKER.match(sentence) or sentence.startswith(statement.text):
+    if not GERMAN_PHRASING.speaker.match(sentence) or sentence.startswith(statement.text):
         return False
-    verb = VERB_ALONE.match(statement.text)
-    return verb is not None and (verb[0] in _german().first_forms or verb[0] not in not_german())
+    verb = GERMAN_PHRASING.alone.match(statement.text)
+    return verb is not None and (verb[0] in GERMAN_PHRASING.first_forms or verb[0] not in not_german())
 
 
 def introduced(statement: Statement, *, opens: bool) -> list[str]:
@@ -478,7 +473,7 @@ def introduced(statement: Statement, *, opens: bool) -> list[str]:
     """
     whole = statement.sentence[statement.sentence.find(statement.text) :] if opens else statement.text
     found = cues(statement.language).introduces.match(whole)
-    if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
+    if found is None or found["name"].casefold() in topic(Names).none or not (opens or found["sure"]):
         return []
     if statement.made_up:
         # "They gave out the parts, I'm Captain Bain" is about a role in a play.

@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import alike, in_standard, sentences, terms, writes_nouns_large
@@ -624,7 +624,7 @@ def _phrase(text: str, *, before: bool) -> frozenset[str]:
     said = [found[0] for found in _WORDS.finditer(text)]
     # In "the truck's generator" it is the generator; "the neighbour's dog" is not the speaker's.
     said = [word for at, word in enumerate(said) if at + 1 == len(said) or not _is_owner(word)]
-    ends = _phrase_ends()
+    ends = topic(Facts).phrase_ends
     if before and writes_nouns_large(text):
         return telling(" ".join(_last_nouns(said)))
     if before:
@@ -734,11 +734,6 @@ def _names(text: str) -> set[str]:
 def lasted(record: Record) -> bool:
     """Whether an event expresses that something was said or lasted, which can end."""
     return bool(record.subject) or words_of(record.text) != record.text
-
-
-@from_data
-def _phrase_ends() -> frozenset[str]:
-    return frozenset(word for code in LANGUAGES for word in of_language(Facts, code).phrase_ends)
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Set
 from functools import lru_cache
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers
@@ -37,9 +37,7 @@ _AMOUNT = lazy_re(
     ),
     re.I,
 )
-_SO_MUCH = lazy_re(
-    lambda: rf"\b{either(word for each in all_cues().values() for word in each.known.amounts)} [$€£]?$", re.I
-)
+_SO_MUCH = lazy_re(lambda: rf"\b{either(topic(Facts).amounts)} [$€£]?$", re.I)
 _THOUSANDS = lazy_re(r"[.,](?=\d{3})")
 _MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
@@ -150,18 +148,16 @@ def months() -> frozenset[str]:
 @from_data
 def units() -> dict[str, str]:
     """Units by the terms that name them."""
-    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
-    names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
-    measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
-    names += [(group.split()[0], word) for group in measures for word in group.split()]
+    names = [(unit, word) for unit, words in topic(Numbers).units.items() for word in (unit, *words)]
+    names += [(group.split()[0], word) for group in topic(Facts).measures for word in group.split()]
     return {term: unit for unit, word in names for term in terms(word)}
 
 
 @from_data
 def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
     """By a term, the groups of weekdays or opposites it belongs to, and which member it is."""
-    groups = [(SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
-    groups += [(APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
+    groups = [(SIDE, group.split()) for group in topic(Facts).opposites]
+    groups += [(APART, group.split()) for group in topic(Facts).apart]
     kinds: dict[str, tuple[tuple[str, str], ...]] = {}
     for number, (kind, group) in enumerate([*groups, (WEEKDAY, list(weekday_numbers()))]):
         for same in group:
@@ -174,8 +170,4 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 @from_data
 def series() -> tuple[re.Pattern[str], ...]:
     """Patterns of measurements of one's life, in all languages."""
-    of_all: dict[str, list[str]] = {}
-    for known in (each.known for each in all_cues().values()):
-        for measure, patterns in known.series.items():
-            of_all.setdefault(measure, []).extend(patterns)
-    return tuple(lazy_re(either(patterns), re.I) for patterns in of_all.values())
+    return tuple(lazy_re(either(patterns), re.I) for patterns in topic(Facts).series.values())

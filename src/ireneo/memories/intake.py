@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.language.files import LANGUAGES, either, of_language
+from ireneo.language.files import either, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Kinds
@@ -27,6 +27,8 @@ from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, s
 from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
+
+_ENGLISH = of_language(Kinds, "en")
 
 # The kind of a text, by rules alone: the question that should find it decides. "What must I not repeat?" is tried
 # first, then "how is it done?", then "what happened?"; a text that answers none of them is a statement. English only; a
@@ -50,14 +52,6 @@ class Guess(Struct, frozen=True, kw_only=True):
     """Whether it is stated, not supposed, joked or quoted."""
 
 
-def _english() -> Kinds:
-    return of_language(Kinds, "en")
-
-
-_FAILED = lazy_re(lambda: either(_english().failed), re.I)
-_STEPS = lazy_re(lambda: either(_english().steps), re.I)
-_TIMES = lazy_re(lambda: either(_english().times), re.I)
-_HAD = lazy_re(lambda: either(_english().had), re.I)
 _NUMBERED = lazy_re(lambda: rf"^[^\S\n]*(?:\d{{1,2}}[.)]|{_step()} \d{{1,2}}\b[.:)]?)\s+\S", re.I | re.M)
 _INLINE_NUMBERS = lazy_re(
     lambda: rf"(?:^|\s)(?:{_step()} |\()?1[.):] \S.{{1,400}}\s(?:{_step()} |\()?2[.):] \S", re.S | re.I
@@ -66,7 +60,7 @@ _WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
 
 
 def _step() -> str:
-    return either(_english().step)
+    return either(_ENGLISH.step)
 
 
 @lru_cache(256)
@@ -76,7 +70,7 @@ def classify(text: str, speaker: str = "") -> Guess:
     Cached: a text is classified for its draft, for its parts, and again for each of them.
     """
     looked_at = text[:LONGEST].replace("’", "'").strip()
-    if _FAILED.search(looked_at):
+    if _ENGLISH.failed.search(looked_at):
         return Guess(kind="failure")
     if _is_procedure(looked_at):
         return Guess(kind="procedural")
@@ -206,7 +200,7 @@ def _without_slot(text: str, speaker: str) -> StatedPart:
 
 
 def _guess_of(fact: SaidFact) -> Guess:
-    is_user = any(fact.subject.casefold() in of_language(Facts, code).speaker for code in LANGUAGES)
+    is_user = fact.subject.casefold() in topic(Facts).speaker
     subject = "user" if is_user else fact.subject
     return Guess(kind="semantic", subject=subject, attribute=fact.attribute, value=fact.value, against=fact.against)
 
@@ -217,15 +211,15 @@ def _sentence(words: str) -> str:
 
 
 def _is_procedure(text: str) -> bool:
-    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(_STEPS.search(text))
+    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(_ENGLISH.steps.search(text))
 
 
 def _happened(text: str) -> bool:
     """Whether the first verb is in the past and expresses an event."""
-    known, words = _english(), _WORD.findall(text.lower())
+    known, words = _ENGLISH, _WORD.findall(text.lower())
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
-        if word in known.present and not (word == "may" and _TIMES.search(f"{before} may")):
+        if word in known.present and not (word == "may" and _ENGLISH.times.search(f"{before} may")):
             return False
         if word in known.be_past:
             following = words[at + 1 : at + 3]
@@ -233,7 +227,7 @@ def _happened(text: str) -> bool:
                 return False
             return (
                 word in known.got
-                or bool(_TIMES.search(text) or _HAD.search(text))
+                or bool(_ENGLISH.times.search(text) or _ENGLISH.had.search(text))
                 or any(_is_past(each) for each in following)
             )
         if word in known.did or (_is_past(word) and at and before not in known.before_name):
@@ -242,7 +236,7 @@ def _happened(text: str) -> bool:
 
 
 def _is_past(word: str) -> bool:
-    if word in _english().no_past or word.endswith("s"):
+    if word in _ENGLISH.no_past or word.endswith("s"):
         return False
     return word in base_forms() or (len(word) > 3 and word.endswith("ed"))
 

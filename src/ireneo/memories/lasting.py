@@ -16,16 +16,19 @@ from msgspec import Struct
 from ireneo.language.files import topic
 from ireneo.language.moments import moments
 from ireneo.language.predicates import predicate
+from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
 from ireneo.memories.plans import is_plan, is_unheard_of, planned_for, unheard_of
-from ireneo.memories.remnants import PIECES, asked, refers
+from ireneo.memories.remnants import PIECES
 from ireneo.memories.rivals import OPENING_NAME, number_words
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
 _CONNECTIVES = topic(Connectives)
+_FACTS = topic(Facts)
+_PHRASING = topic(Phrasing)
 
 
 COUNTS_FOR = timedelta(days=100)
@@ -66,10 +69,10 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
-    kept = list(_lasting_sentences(said, now))
+    kept = list(_kept(said, now))
     # The rest may no longer answer the quoted question.
-    frame = text if kept and said[0][0].startswith(kept[0]) else asked().sub("", text, count=1)
-    left = " ".join(kept) if kept and not (refers().match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
+    frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
+    left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(words_of(text), left) if left else ""
     if left and any(each.planned for each in over):
         left = unheard_of(left)
@@ -135,7 +138,7 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
 
 def _question_of(text: str) -> str:
     """The question that a quotation answers; empty if there is none."""
-    framed = asked().search(text)
+    framed = _PHRASING.asked.search(text)
     found = _QUOTED.search(framed[0]) if framed else None
     return found[1] if found else ""
 

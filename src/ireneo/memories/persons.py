@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.topics import Persons
+from ireneo.language.topics import Names, Persons
 from ireneo.language.words import sentences, terms
-from ireneo.memories.cues import no_names, relations
+from ireneo.memories.cues import relations
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
@@ -323,7 +323,8 @@ def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = 
     """Whether a text may name somebody unknown."""
     parts = {word for name in (*names.values(), *said) for word in name.split()}
     return any(
-        found["name"] not in parts and found["name"].casefold() not in no_names() for found in _MAYBE.finditer(text)
+        found["name"] not in parts and found["name"].casefold() not in topic(Names).none
+        for found in _MAYBE.finditer(text)
     )
 
 

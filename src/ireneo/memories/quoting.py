@@ -14,9 +14,9 @@ from ireneo.language.moments import written_date
 from ireneo.language.predicates import predicate, tokens, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
-from ireneo.language.topics import Connectives
+from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, sentences
-from ireneo.memories.cues import all_cues, cues, no_names, says
+from ireneo.memories.cues import all_cues, cues, says
 from ireneo.memories.earnest import Statement, is_earnest, plain
 from ireneo.memories.rivals import number_words
 from ireneo.memories.wording import telling
@@ -178,10 +178,10 @@ def speaks_of_somebody(text: str, language: str) -> bool:
     """Whether a statement begins with a name and a verb."""
     rows = cues(language)
     found = rows.of_others.match(text)
-    if found and found["name"].casefold() not in no_names():
+    if found and found["name"].casefold() not in topic(Names).none:
         return True
     named = NAMED.match(text)
-    if language == "de" or named is None or named[1].casefold() in no_names():
+    if language == "de" or named is None or named[1].casefold() in topic(Names).none:
         return False
     words = [each.low for each in tokens(text)[:4]]
     if words[0].endswith("'s") and len(words) > 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
@@ -21,6 +21,7 @@ from ireneo.memories.record import Record
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
+_FACTS = topic(Facts)
 _PHRASING = topic(Phrasing)
 
 
@@ -31,6 +32,8 @@ _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
 """Most words of a list item if no word before it applies to the whole list."""
 _LEFT_OUT = "…"
+_COUNTED = lazy_re(lambda: rf"\b(?:{either(topic(Numbers).cardinals)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)
+"""A number before the last word of a text."""
 _ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectives).oneself)}\b", re.I)
 _END_LEFT_OUT = lazy_re(
     lambda: rf"(?:[,;:]? {either([*topic(Connectives).additions, *topic(Connectives).contrasts])})?[,;:]? …$"
@@ -66,7 +69,7 @@ def without(text: str, words: str) -> str | None:
         left = left.replace(f"{_LEFT_OUT} ", "")
     if own != text:
         # The rest may no longer answer the quoted question.
-        frame = text if left.startswith(own.split(" ", 1)[0]) else asked().sub("", text, count=1)
+        frame = text if left.startswith(own.split(" ", 1)[0]) else _PHRASING.asked.sub("", text, count=1)
         return frame.replace(own, left)
     return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
 
@@ -102,7 +105,7 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
 
 def uncounted(text: str) -> str:
     """`text` without a number before its last word."""
-    return _counted().sub("", text)
+    return _COUNTED.sub("", text)
 
 
 def _of_others(own: str, over: set[str]) -> str | None:
@@ -113,7 +116,7 @@ def _of_others(own: str, over: set[str]) -> str | None:
         piece
         for at, piece in enumerate(pieces)
         # "Biscuit loves it. He swims": the next sentence is about the same one.
-        if not (touched[at] or (at and touched[at - 1] and refers().match(piece)))
+        if not (touched[at] or (at and touched[at - 1] and _FACTS.refers.match(piece)))
         and (telling(piece) or figures(piece))
     ]
     if any(touched) and kept:
@@ -144,7 +147,7 @@ def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
     touched = [piece for piece in pieces if any(is_part(one, each) for one in said for each in telling(piece))]
     kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
     kept = [piece for piece in kept if len(telling(piece)) > 1]
-    if not quoted or not touched or not kept or len(kept) == len(pieces) or refers().match(kept[0]):
+    if not quoted or not touched or not kept or len(kept) == len(pieces) or _FACTS.refers.match(kept[0]):
         return None
     return " ".join(kept)
 
@@ -162,7 +165,7 @@ def _without_piece(own: str, over: set[str]) -> str | None:
         return None
     kept, after = list[str](), False
     for piece, is_over in zip(pieces, gone, strict=True):
-        after = is_over or (after and _depends().match(piece) is not None)
+        after = is_over or (after and bool(_FACTS.refers.match(piece) or _FACTS.depends.match(piece)))
         if not after and (telling(piece) or not kept or kept[-1] != f"{_LEFT_OUT} "):
             kept.append(piece)
         elif not kept or kept[-1] != f"{_LEFT_OUT} ":
@@ -175,29 +178,3 @@ def _without_piece(own: str, over: set[str]) -> str | None:
 def _names_again() -> re.Pattern[str]:
     """A pattern for the beginning of a part that repeats the one before it: an article and several words."""
     return lazy_re(rf"(?:{either(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)
-
-
-@from_data
-def asked() -> re.Pattern[str]:
-    """A pattern for the question in a memory that quotes an answer."""
-    return lazy_re(either([each for code in LANGUAGES for each in of_language(Phrasing, code).asked]))
-
-
-@from_data
-def refers() -> re.Pattern[str]:
-    """A pattern for the beginning of a sentence that refers to the one before it."""
-    return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).refers]), re.I)
-
-
-@from_data
-def _depends() -> re.Pattern[str]:
-    """A pattern for the beginning of a clause that depends on the one before it."""
-    known = [of_language(Facts, code) for code in LANGUAGES]
-    return lazy_re(either([each for one in known for each in (*one.refers, *one.depends)]), re.I)
-
-
-@from_data
-def _counted() -> re.Pattern[str]:
-    """A pattern for a number before the last word of a text."""
-    numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
-    return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)

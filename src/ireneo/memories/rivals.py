@@ -22,6 +22,9 @@ from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
+_ENGLISH = of_language(Facts, "en")
+"""The words by which clauses are parsed; only for English."""
+
 OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
 """The name, or any capitalised first word, at the beginning of a text."""
 _PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
@@ -57,7 +60,7 @@ def clause_of(text: str) -> Clause | None:
     rest = said.rest[_end(_asides(), said.rest) :]
     start = next(iter(_WORD.findall(rest)), "").casefold()
     how = (
-        "place" if start in _known().places else "number" if start[:1].isdigit() or start in number_words() else "else"
+        "place" if start in _ENGLISH.places else "number" if start[:1].isdigit() or start in number_words() else "else"
     )
     return Clause(
         subject=frozenset() if _is_speaker(subject) else frozenset(terms(_owner().sub("", subject))),
@@ -68,19 +71,14 @@ def clause_of(text: str) -> Clause | None:
     )
 
 
-def _known() -> Facts:
-    """The words by which clauses are parsed; only for English."""
-    return of_language(Facts, "en")
-
-
 def _is_speaker(subject: str) -> bool:
-    return not subject or subject.removeprefix("the ") in _known().speaker
+    return not subject or subject.removeprefix("the ") in _ENGLISH.speaker
 
 
 @from_data
 def _owner() -> re.Pattern[str]:
     """A pattern for a possessive before a thing."""
-    return lazy_re(rf"^(?:the user['’]s|{either(_known().owners)})\s+", re.I)
+    return lazy_re(rf"^(?:the user['’]s|{either(_ENGLISH.owners)})\s+", re.I)
 
 
 def without_owner(text: str) -> int:
@@ -90,12 +88,12 @@ def without_owner(text: str) -> int:
 
 @from_data
 def _asides() -> re.Pattern[str]:
-    return lazy_re(rf"(?:{either(_known().asides)} )*", re.I)
+    return lazy_re(rf"(?:{either(_ENGLISH.asides)} )*", re.I)
 
 
 @from_data
 def _thing_ends() -> re.Pattern[str]:
-    return lazy_re(rf"[,.;:]| {either(_known().thing_ends)} ", re.I)
+    return lazy_re(rf"[,.;:]| {either(_ENGLISH.thing_ends)} ", re.I)
 
 
 def _end(pattern: re.Pattern[str], text: str) -> int:
@@ -114,13 +112,13 @@ def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
         return now.verb == before.verb and bool((now.complement & before.complement) - persons)
     if now.verb == before.verb:
         return now.verb != "be" or now.how == "place"
-    takes_place = {now.verb, before.verb} <= _known().takes_place
+    takes_place = {now.verb, before.verb} <= _ENGLISH.takes_place
     return takes_place and now.how == "place" and not now.subject & persons
 
 
 def is_of_having(clause: Clause) -> bool:
     """Whether a clause says that somebody has or uses something."""
-    return clause.verb in _known().held
+    return clause.verb in _ENGLISH.held
 
 
 def is_about(text: str, thing: set[str]) -> bool:
@@ -134,7 +132,7 @@ def is_about(text: str, thing: set[str]) -> bool:
         head = _WORD.findall(subject)[-1:]
         return set(terms(" ".join(head))) == thing and said.verb == "be" and not said.negated
     held = _WORD.findall(_thing_ends().split(said.rest)[0])
-    return said.verb in _known().held and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
+    return said.verb in _ENGLISH.held and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
 
 
 def renewed_things(text: str) -> list[set[str]]:
@@ -253,12 +251,9 @@ def number_words() -> dict[str, str]:
 
 @from_data
 def _units() -> frozenset[str]:
-    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
-    named = {word for each in kinds for unit, words in each.items() for word in (unit, *words)}
-    return frozenset(named)
+    return frozenset(word for unit, words in topic(Numbers).units.items() for word in (unit, *words))
 
 
 @from_data
 def _common() -> frozenset[str]:
-    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
-    return frozenset(stop | {word for code in LANGUAGES for word in of_language(Facts, code).generic})
+    return topic(Words).stop | topic(Facts).generic

@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
 from ireneo.language.times import weekday_numbers
-from ireneo.language.topics import Persons, Questions, Serving, Words
+from ireneo.language.topics import Names, Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
-from ireneo.memories.cues import no_names
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.patterns import lazy_re
 
@@ -311,7 +310,7 @@ class Purpose:
         found = _OF_A_NAME.match(text)
         if found is None or not self.words.keys().isdisjoint(terms(found[1])):
             return False
-        return found[1].casefold() not in no_names() | common_words() | self._own
+        return found[1].casefold() not in topic(Names).none | common_words() | self._own
 
     def _areas_of(self, read: Mapping[str, str], but: Collection[str] = ()) -> tuple[dict[str, int], bool, bool]:
         """The goal's areas in which a text states something; whether it belongs to one of them; and whether to others.

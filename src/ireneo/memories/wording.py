@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
@@ -38,8 +38,7 @@ def telling(text: str) -> frozenset[str]:
 
 @from_data
 def _plain_words() -> frozenset[str]:
-    stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
-    generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
+    stop = topic(Words).stop
     counts = [word for words in topic(Times).counts.values() for word in words]
-    times = (*month_numbers(), *weekday_numbers(), *counts, *generic)
+    times = (*month_numbers(), *weekday_numbers(), *counts, *topic(Facts).generic)
     return stop | {term for word in (*stop, *times) for term in terms(word)}

@@ -13,7 +13,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import OwnWords
 from ireneo.language.words import breaks
 from ireneo.log.calls import was_refused
@@ -66,9 +66,7 @@ CHOICE = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
 @from_data
 def choosing() -> re.Pattern[str]:
     """The beginning of a message that chooses by number or letter."""
-    known = [of_language(OwnWords, code) for code in LANGUAGES]
-    before = either([word for each in known for word in each.chooses])
-    behind = either([word for each in known for word in each.chosen])
+    before, behind = either(_SAYS.chooses), either(_SAYS.chosen)
     # "3 files failed" and "1. The lint fails" choose nothing.
     ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
     # "A good idea" chooses nothing either.

@@ -25,6 +25,8 @@ from ireneo.language.topics import Headings
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
 
+_HEADINGS = topic(Headings)
+
 FORMAT = "chat"
 _ROLES: Mapping[str, Role] = {
     "user": "user",
@@ -88,20 +90,16 @@ _FORMS: dict[_Form, re.Pattern[str]] = {
 _WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
 _CHAPTER = lazy_re(
     lambda: (
-        rf"#{{1,6}}\s+\S|{either(_headings().chapters)}\s+{_number()}\b"
-        rf"|{either(_headings().divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{either(_headings().alone)}\s*(?:[.:–—-]|$)"
+        rf"#{{1,6}}\s+\S|{either(_HEADINGS.chapters)}\s+{_number()}\b"
+        rf"|{either(_HEADINGS.divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{either(_HEADINGS.alone)}\s*(?:[.:–—-]|$)"
     ),
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 80
 
 
-def _headings() -> Headings:
-    return topic(Headings)
-
-
 def _number() -> str:
-    return rf"(?:[ivxlcdm]+|\d+|{either(_headings().numbers)})"
+    return rf"(?:[ivxlcdm]+|\d+|{either(_HEADINGS.numbers)})"
 
 
 class _Script(Struct, frozen=True, kw_only=True):
