@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, cast
@@ -206,18 +206,24 @@ class _Asked:
 
     def of_topics(self) -> Iterator[Found]:
         """The patterns of languages' topics, at a place where they are asked something."""
-        topic = importlib.import_module("ireneo.language.files").topic
+        files = importlib.import_module("ireneo.language.files")
         kinds = {
             name: kind
             for each in ("topics", "spoken", "story_topics")
             for name, kind in vars(importlib.import_module(f"ireneo.language.{each}")).items()
         }
-        for (name, field), asking in self._of_fields().items():
-            made = getattr(topic(kinds[name]), field)
-            if hasattr(made, "pattern"):
-                place = max((file for file, _ in asking), key=lambda each: OF_BOUNDED_TEXTS.get(each, LONG))
-                methods = _told_apart({method for _, method in asking}) or ("search",)
-                yield Found(made.pattern, made.flags, f"{place}:{field}", methods)
+        asked = self._of_fields()
+        # These are asked by their names as well, and of one language each.
+        asked |= {("Facts", field): {("memories/cues.py", "search")} for field in kinds["Facts"].__struct_fields__}
+        for (name, field), asking in asked.items():
+            kind = kinds[name]
+            for topic in (
+                map(partial(files.of_language, kind), ("en", "de")) if name == "Facts" else [files.topic(kind)]
+            ):
+                if isinstance(made := getattr(topic, field), files.Patterns):
+                    place = max((file for file, _ in asking), key=lambda each: OF_BOUNDED_TEXTS.get(each, LONG))
+                    methods = _told_apart({method for _, method in asking}) or ("search",)
+                    yield Found(made.pattern, made.flags, f"{place}:{field}", methods)
 
     def _of_fields(self) -> dict[tuple[str, str], set[tuple[str, str]]]:
         """By topic and field, the files that ask something of it, and what; "?" where one hands it on."""
@@ -736,7 +742,7 @@ def cues_of_longer_texts() -> dict[str | bytes, int]:
     from ireneo.memories.cues import all_cues
 
     return {
-        pattern._source: length  # type: ignore[attr-defined]
+        pattern.pattern: length
         for cues in all_cues().values()
         for length, names in OF_LONGER_TEXTS.items()
         for name in names.split()

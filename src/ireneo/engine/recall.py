@@ -25,11 +25,12 @@ from ireneo.engine.searching import (
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.files import CAPITAL, topic
+from ireneo.language.spoken import Facts
 from ireneo.language.topics import Names, Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.cues import all_cues, relations
+from ireneo.memories.cues import relations
 from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
@@ -262,7 +263,7 @@ def _take_back(index: SearchIndex, said: dict[int, Document], first: Mapping[int
 
 
 def _takes_back(text: str) -> bool:
-    return any(each.takes_back.match(text.strip()) for each in all_cues().values())
+    return topic(Facts).takes_back.match(text.strip()) is not None
 
 
 def _says_again(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:

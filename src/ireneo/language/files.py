@@ -4,8 +4,10 @@ A language is one TOML file next to this module. Each of its sections is a topic
 fields. Sections and fields are optional.
 
 In a file, words may be written as one string with blanks between them. In a pattern, `{name}` is replaced by that entry
-of the section's table `parts`: a pattern, or a list of alternatives; `{capital}` by `CAPITAL`. A pattern may span
-several lines.
+of the section's table `parts`: a pattern, or a list of alternatives; `{capital}` by `CAPITAL`; `{relation}`, where a
+section has a table `relations`, by any word for somebody's relatives, friends and pets. `~stop` stands for any form of
+an English verb (stop, stops, stopped, stopping), `~~stop` for those alone that are no nouns as well (stopped,
+stopping), `~(stop quit)` for the forms of several. A pattern may span several lines.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ and except for œ hardly a word of these languages begins with such a letter.
 
 _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)
 _LINE_BREAK = lazy_re(r"\n\s*")
+_VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
 _NAMED_PART = lazy_re(r"\{([a-z_]+)\}")
 
 _sections: dict[str, dict[str, str]] = {}
@@ -149,6 +152,12 @@ def _read(kind: type[Struct], code: str) -> Struct:
     parts = {
         key: _one_line(part) if isinstance(part, str) else either(map(_one_line, part)) for key, part in written.items()
     }
+    if "relations" in section:
+        words = [
+            word for row in cast("dict[str, list[str]]", _value(section["relations"], {})).values() for word in row
+        ]
+        forms = (form for word in words for form in (word.replace("-", " "), word.title(), word))
+        parts["relation"] = either(sorted(map(re.escape, dict.fromkeys(forms)), key=len, reverse=True))
     values = {key: _value(value, parts) for key, value in section.items()}
     for key, default in zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False):
         if isinstance(default, Patterns) and key in values:
@@ -174,7 +183,17 @@ def _pattern(value: object, parts: Mapping[str, str]) -> object:
 
 
 def _one_line(text: str) -> str:
-    return _LINE_BREAK.sub("", text).replace("{capital}", CAPITAL)
+    text = _LINE_BREAK.sub("", text).replace("{capital}", CAPITAL)
+    return _VERBS.sub(_forms, text) if "~" in text else text
+
+
+def _forms(found: re.Match[str]) -> str:
+    # Imported lazily: the forms of verbs are read from such files too.
+    from ireneo.language.words import verb_inflections
+
+    kinds = ("base", "s", "past", "ing") if found[1] == "~" else ("past", "ing")
+    verbs = (found[2] or found[3]).split()
+    return either(form for verb in verbs for form, kind in verb_inflections(verb).items() if kind in kinds)
 
 
 def _joined(values: list[object]) -> object:

@@ -7,6 +7,8 @@ from msgspec import Struct, field
 from ireneo.language.files import Patterns
 from ireneo.language.topics import BARE, WORDS, Map, Row, Set, Topic
 
+OPENS_CLAUSE = Patterns(r"\W{0,9}+{}")
+
 
 class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A predicate that sets an attribute, or ends its value."""
@@ -25,76 +27,78 @@ class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Facts(Topic, frozen=True, kw_only=True):
     """How people state facts about themselves and theirs, sentence by sentence and clause by clause."""
 
-    joke: Row = ()  # Anywhere in a sentence: it isn't meant
-    takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
+    joke: Patterns = BARE  # Anywhere in a sentence: it isn't meant
+    takes_back: Patterns = BARE  # A sentence of its own that takes back the one before: "just kidding"
     # A sentence that corrects what was said: not `was`, but `now`; or what follows the same preposition (`behind`).
     # `sure` marks it as a correction even if neither is named
     corrects: Row = ()
     # That `who` is not (`be`, `state`, `end`) what `was` said, and behind it that it is `now`
     not_that: Row = ()
     but_that: Row = ()
-    muddled: Row = ()  # Anywhere: somebody got things mixed up in what they said
+    muddled: Patterns = BARE  # Anywhere: somebody got things mixed up in what they said
     articles: Row = ()  # Before a noun
-    hyperbole: Row = ()  # Anywhere: nobody means it so
-    supposed: Row = ()  # Anywhere in a clause: it is assumed, wished or doubted
-    asks_for_story: Row = ()  # Anywhere in a message: it asks for something to be made up
-    framed: Row = ()  # Anywhere in a sentence: it and what follows belong to a story, a play or a dream
-    unreal: Row = ()  # Anywhere in a clause: what follows it in its sentence is a wish, a threat, or made up
-    condition: Row = ()  # At the beginning of a clause: a condition, so that what depends on it is hypothetical
-    reported: Row = ()  # Anywhere in a clause: somebody else says it
-    authority: Row = ()  # At the beginning of a clause: an authority on health, who is believed
-    played: Row = ()  # Anywhere in a message: it is role play
-    fiction: Row = ()  # Anywhere in a message: the people in it are invented
-    of_books: Row = ()  # Anywhere in a sentence: a work of fiction is read, bought or recommended
-    handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
-    asks_within: Row = ()  # After a comma: a request begins
-    asks: Row = ()  # At the beginning of a clause: a question or request
+    hyperbole: Patterns = BARE  # Anywhere: nobody means it so
+    supposed: Patterns = BARE  # Anywhere in a clause: it is assumed, wished or doubted
+    asks_for_story: Patterns = BARE  # Anywhere in a message: it asks for something to be made up
+    framed: Patterns = BARE  # Anywhere in a sentence: it and what follows belong to a story, a play or a dream
+    unreal: Patterns = BARE  # Anywhere in a clause: what follows it in its sentence is a wish, a threat, or made up
+    # At the beginning of a clause: a condition, so that what depends on it is hypothetical
+    condition: Patterns = OPENS_CLAUSE
+    reported: Patterns = BARE  # Anywhere in a clause: somebody else says it
+    authority: Patterns = OPENS_CLAUSE  # At the beginning of a clause: an authority on health, who is believed
+    played: Patterns = BARE  # Anywhere in a message: it is role play
+    fiction: Patterns = BARE  # Anywhere in a message: the people in it are invented
+    of_books: Patterns = BARE  # Anywhere in a sentence: a work of fiction is read, bought or recommended
+    handed_over: Patterns = BARE  # Anywhere in a message: it contains a text to be edited or translated
+    asks_within: Patterns = BARE  # After a comma: a request begins
+    asks: Patterns = OPENS_CLAUSE  # At the beginning of a clause: a question or request
     tells_within: Row = ()  # Within a question or request: from the group `told` on, it states something
-    of_occasions: Row = ()  # Anywhere in a message: verses are wanted for real people, on a day of theirs
-    looks_up: Row = ()  # After a retraction: where the speaker looked it up
+    of_occasions: Patterns = BARE  # Anywhere in a message: verses are wanted for real people, on a day of theirs
+    looks_up: Patterns = BARE  # After a retraction: where the speaker looked it up
     arrives: Row = ()  # A clause: somebody is now at a place, `value`, to which they meant to move
-    tells_by_verb: Row = ()  # At the beginning of what follows a comma in a question: a subject and a finite verb
+    # At the beginning of what follows a comma in a question: a subject and a finite verb
+    tells_by_verb: Patterns = BARE
     embeds: Set = frozenset()  # Words after which a clause belongs to the one before it, even without punctuation
-    tells_by_asking: Row = ()  # At the beginning of a question: what follows is a statement
+    tells_by_asking: Patterns = OPENS_CLAUSE  # At the beginning of a question: what follows is a statement
     leads: Row = ()  # Filler words before a clause
-    hangs: Row = ()  # At the beginning of a part of a sentence: it belongs to the clause that follows
+    hangs: Patterns = OPENS_CLAUSE  # At the beginning of a part of a sentence: it belongs to the clause that follows
     breaks: Row = ()  # Between two clauses, if a subject follows
     openers: Row = ()  # At the beginning of a clause that could be a sentence
     adverbs: Set = frozenset()  # Words between the parts of a verb
     verbs: Set = frozenset()  # Verbs of facts and events, besides those with irregular forms
     idle: Set = frozenset()  # Verbs of thought and speech, which state no facts
-    points: Row = ()  # Anywhere in a clause: it refers to something outside of it
-    idle_anywhere: Row = ()  # Anywhere in a clause: it is about the conversation itself
-    affirms: Row = ()  # At the beginning of an answer: yes
-    denies: Row = ()  # The same: no
+    points: Patterns = BARE  # Anywhere in a clause: it refers to something outside of it
+    idle_anywhere: Patterns = BARE  # Anywhere in a clause: it is about the conversation itself
+    affirms: Patterns = OPENS_CLAUSE  # At the beginning of an answer: yes
+    denies: Patterns = OPENS_CLAUSE  # The same: no
     polar: tuple[tuple[str, str, str], ...] = ()  # A question for yes or no, and what either answer says
-    offers: Row = ()  # At the beginning of an assistant's question: it offers to do something
-    wants_to_know: Row = ()  # Anywhere in a question: it asks for more than yes or no
-    address: Row = ()  # Anywhere: it addresses the assistant
-    own: Row = ()  # Anywhere: it is about the speaker, or people and things of theirs
-    ailments: Row = ()  # Anywhere: an illness or injury, which the speaker has
-    changed: Row = ()  # Anywhere: something has changed
-    happened: Row = ()  # Anywhere: it happened, and is over
-    lasts: Row = ()  # Anywhere: what happened has a lasting result
-    professions: Row = ()  # At the beginning: what somebody does for a living, without an article
+    offers: Patterns = BARE  # At the beginning of an assistant's question: it offers to do something
+    wants_to_know: Patterns = BARE  # Anywhere in a question: it asks for more than yes or no
+    address: Patterns = BARE  # Anywhere: it addresses the assistant
+    own: Patterns = BARE  # Anywhere: it is about the speaker, or people and things of theirs
+    ailments: Patterns = BARE  # Anywhere: an illness or injury, which the speaker has
+    changed: Patterns = BARE  # Anywhere: something has changed
+    happened: Patterns = BARE  # Anywhere: it happened, and is over
+    lasts: Patterns = BARE  # Anywhere: what happened has a lasting result
+    professions: Patterns = BARE  # At the beginning: what somebody does for a living, without an article
     begins: Set = frozenset()  # Verbs whose past states a lasting result: who bought a thing has it
-    introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
-    coming: Row = ()  # Anywhere: it is in the future
-    will_be: Row = ()  # Anywhere in a clause: somebody is going to do it
-    to_come: Row = ()  # The same, if the clause names a day in the future
-    not_planned: Row = ()  # Anywhere in a clause: somebody is not going to do what they had planned
-    stays: Row = ()  # Anywhere: somebody stays where they are
-    calls_off: Row = ()  # Anywhere: a plan was abandoned
-    just_now: Row = ()  # Anywhere: it began right before it was said
-    of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
+    introduces: Patterns = BARE  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
+    coming: Patterns = BARE  # Anywhere: it is in the future
+    will_be: Patterns = BARE  # Anywhere in a clause: somebody is going to do it
+    to_come: Patterns = BARE  # The same, if the clause names a day in the future
+    not_planned: Patterns = BARE  # Anywhere in a clause: somebody is not going to do what they had planned
+    stays: Patterns = BARE  # Anywhere: somebody stays where they are
+    calls_off: Patterns = BARE  # Anywhere: a plan was abandoned
+    just_now: Patterns = BARE  # Anywhere: it began right before it was said
+    of_others: Patterns = Patterns(flags=0)  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
     # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them. `only_is`: it
     # may not be a name. Case-sensitive.
-    relative: Row = ()
-    either: Row = ()  # In a value: one of two, unknown which
-    limits: Row = ()  # After a value: it is true under a condition
-    dependent: Row = ()  # Right before a subject: the clause says when something else is true
-    article: Row = ()  # Words that are stripped from the beginning of a value
+    relative: Patterns = Patterns(flags=0)
+    either: Patterns = WORDS  # In a value: one of two, unknown which
+    limits: Patterns = WORDS  # After a value: it is true under a condition
+    dependent: Patterns = Patterns(r"\b{}\s+$")  # Right before a subject: the clause says when something else is true
+    article: Patterns = Patterns(r"{}\s+")  # Words that are stripped from the beginning of a value
     relations: Map = field(default_factory=dict)  # By a code, words for relatives, friends and pets
     he: Set = frozenset()  # Those of `relations` that "he" refers to
     she: Set = frozenset()  # Those of `relations` that "she" refers to
@@ -105,33 +109,33 @@ class Facts(Topic, frozen=True, kw_only=True):
     says: tuple[Predication, ...] = ()
     # The same for a whole clause, whatever its subject: "they promoted me to …", "first day at …"
     outright: tuple[Predication, ...] = ()
-    forbids: Row = ()  # Anywhere in a rule: what is forbidden
+    forbids: Patterns = BARE  # Anywhere in a rule: what is forbidden
     named: Row = ()  # A statement that the person mentioned last has a `name`
-    of_boss: Row = ()  # Anywhere: it is about the speaker's boss
-    promoted: Row = ()  # Anywhere: somebody with new work has it with the same employer
-    ends: Row = ()  # Anywhere: something has ended or was replaced
+    of_boss: Patterns = BARE  # Anywhere: it is about the speaker's boss
+    promoted: Patterns = BARE  # Anywhere: somebody with new work has it with the same employer
+    ends: Patterns = BARE  # Anywhere: something has ended or was replaced
     over_what: Row = ()  # Anywhere: `what` has ended, or `who` has died. Both may match too many words.
-    back: Row = ()  # Anywhere: what had ended is true again
-    fresh: Row = ()  # Anywhere: it is new
-    besides: Row = ()  # Anywhere: it is true in addition to what was said before
+    back: Patterns = BARE  # Anywhere: what had ended is true again
+    fresh: Patterns = BARE  # Anywhere: it is new
+    besides: Patterns = BARE  # Anywhere: it is true in addition to what was said before
     renewed: Row = ()  # Anywhere: `what` was replaced by another one
     switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
     uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
-    consumes: Row = ()  # Anywhere: the speaker eats, drinks or likes something
-    married_to: Row = ()  # Anywhere: a word for somebody to whom the speaker is married
-    partner: Row = ()  # A word for the same person if they aren't married
-    allergic: Row = ()  # Anywhere: somebody has an allergy
-    reacts: Row = ()  # Anywhere: a reaction of the body to something that it doesn't tolerate
-    outgrown: Row = ()  # Anywhere: somebody can now eat what they couldn't
-    recovered: Row = ()  # Anywhere: somebody is well again
-    awaited: Row = ()  # Anywhere: something is expected or prepared
-    reached: Row = ()  # Anywhere: what was expected has happened
-    joint: Row = ()  # Anywhere: it includes the speaker
+    consumes: Patterns = BARE  # Anywhere: the speaker eats, drinks or likes something
+    married_to: Patterns = BARE  # Anywhere: a word for somebody to whom the speaker is married
+    partner: Patterns = BARE  # A word for the same person if they aren't married
+    allergic: Patterns = BARE  # Anywhere: somebody has an allergy
+    reacts: Patterns = BARE  # Anywhere: a reaction of the body to something that it doesn't tolerate
+    outgrown: Patterns = BARE  # Anywhere: somebody can now eat what they couldn't
+    recovered: Patterns = BARE  # Anywhere: somebody is well again
+    awaited: Patterns = BARE  # Anywhere: something is expected or prepared
+    reached: Patterns = BARE  # Anywhere: what was expected has happened
+    joint: Patterns = BARE  # Anywhere: it includes the speaker
     called_too: Row = ()  # Synonyms for a relation, separated by blanks
-    counted: Row = ()  # Anywhere: it says how many there are in total
+    counted: Patterns = BARE  # Anywhere: it says how many there are in total
     light: Set = frozenset()  # Verbs without a meaning of their own
     phrase_ends: Set = frozenset()  # Words that end the phrase for what has ended, unless it begins with them
-    moves: Row = ()  # Anywhere: somebody moves house, or from one place to another
+    moves: Patterns = BARE  # Anywhere: somebody moves house, or from one place to another
     places: Set = frozenset()  # Words at the beginning of a place
     takes_place: Set = frozenset()  # Verbs that only state where or when something is
     held: Set = frozenset()  # Verbs that state that somebody has or uses something
@@ -139,22 +143,22 @@ class Facts(Topic, frozen=True, kw_only=True):
     owners: Set = frozenset()  # Possessives and definite articles before a thing
     asides: Set = frozenset()  # Words after a verb that don't change its meaning
     thing_ends: Set = frozenset()  # Words that end the name of a thing
-    elliptic: Row = ()  # At the end of a clause: what it says is only known from the one before it
-    lasts_until: Row = ()  # Anywhere: it holds up to a time
+    elliptic: Patterns = BARE  # At the end of a clause: what it says is only known from the one before it
+    lasts_until: Patterns = BARE  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
-    lasted: Row = ()  # Anywhere: it is past or recurs, so that such a time is no end
-    goes_on: Row = ()  # Anywhere in a clause in the perfect: it is still true
-    for_good: Row = ()  # Anywhere: it is true for years
-    for_now: Row = ()  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
-    trails: Row = ()  # After a value: from here on the speaker says something else
-    tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
+    lasted: Patterns = BARE  # Anywhere: it is past or recurs, so that such a time is no end
+    goes_on: Patterns = BARE  # Anywhere in a clause in the perfect: it is still true
+    for_good: Patterns = BARE  # Anywhere: it is true for years
+    for_now: Patterns = BARE  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
+    trails: Patterns = BARE  # After a value: from here on the speaker says something else
+    tells_more: Patterns = BARE  # At the beginning of a piece: it says more about what is named before it
     refers: Patterns = BARE  # At the beginning of a sentence: it refers to the sentence before
     depends: Patterns = BARE  # The same at the beginning of a clause
-    apart: Row = ()  # Words that exclude each other for the same person, whatever else is said
+    apart: Patterns = BARE  # Words that exclude each other for the same person, whatever else is said
     grades: Row = ()  # With `nth` and `of`: in which year of something one is
     clocks: Row = ()  # With `clock`: a time of day in words
-    passing: Row = ()  # Anywhere: it was temporary
-    instead: Row = ()  # Anywhere: something replaces another
+    passing: Patterns = BARE  # Anywhere: it was temporary
+    instead: Patterns = BARE  # Anywhere: something replaces another
     # By a thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
     # `tells_of` together with one of `fresh` does
     changes_of: Map = field(default_factory=dict)
@@ -162,28 +166,28 @@ class Facts(Topic, frozen=True, kw_only=True):
     # By a measurement of oneself that is stated again whenever it changes, patterns of it with its figure
     series: Map = field(default_factory=dict)
     amounts: Row = ()  # Right before a figure: the amount is that much
-    for_a_visit: Row = ()  # Anywhere: somebody is there only for some days
+    for_a_visit: Patterns = BARE  # Anywhere: somebody is there only for some days
     # By something that costs or earns money, patterns of who or what reports another price, and of what identifies it
     prices_heard: Map = field(default_factory=dict)
     prices: Map = field(default_factory=dict)
-    only: Row = ()  # Anywhere: it is only this one of several times or days
+    only: Patterns = BARE  # Anywhere: it is only this one of several times or days
     # Synonyms for a measurement, separated by blanks, besides the units of `numbers`
     measures: Row = ()
-    often: Row = ()  # Anywhere: a frequency or share of time
+    often: Patterns = BARE  # Anywhere: a frequency or share of time
     opposites: Row = ()  # Words that exclude each other at a time, separated by blanks
-    over: Row = ()  # Anywhere: what is said of somebody is no longer true
-    rules: Row = ()  # At the beginning of a sentence: how the assistant should behave
-    tongues: Row = ()  # Anywhere in a rule: the language of answers
-    over_it: Row = ()  # Anywhere: the last thing mentioned has ended
+    over: Patterns = BARE  # Anywhere: what is said of somebody is no longer true
+    rules: Patterns = OPENS_CLAUSE  # At the beginning of a sentence: how the assistant should behave
+    tongues: Patterns = BARE  # Anywhere in a rule: the language of answers
+    over_it: Patterns = BARE  # Anywhere: the last thing mentioned has ended
     so_many: Row = ()  # Anywhere: there are now `number` of what the sentence doesn't name again
     one_more: Row = ()  # Anywhere: there is one more, the `number`th
-    put_right: Row = ()  # Anywhere: another figure replaces the one that was said right before
-    laughs: Row = ()  # Anywhere: the speaker laughs
-    boasts: Row = ()  # Anywhere in a sentence with laughter: it isn't meant
+    put_right: Patterns = BARE  # Anywhere: another figure replaces the one that was said right before
+    laughs: Patterns = BARE  # Anywhere: the speaker laughs
+    boasts: Patterns = BARE  # Anywhere in a sentence with laughter: it isn't meant
     generic: Set = frozenset()  # Words that many memories have in common
-    steps: Row = ()  # Anywhere in a sentence: how the speaker does something
-    failed: Row = ()  # Anywhere in a sentence: what was tried and failed
-    value_ends: Row = ()  # After a value: what follows is no part of it
+    steps: Patterns = BARE  # Anywhere in a sentence: how the speaker does something
+    failed: Patterns = BARE  # Anywhere in a sentence: what was tried and failed
+    value_ends: Patterns = BARE  # After a value: what follows is no part of it
     no_value: Set = frozenset()  # Words that no value begins with
 
 

@@ -323,7 +323,7 @@ def _is_called(value: str, words: str) -> bool:
 
 
 def _is_pronoun(who: str) -> bool:
-    return any(rows.refers.fullmatch(who) for rows in all_cues().values())
+    return topic(Facts).refers.fullmatch(who) is not None
 
 
 def _of_them(correction: _Correction, known: Sequence[Record]) -> Iterator[Record]:

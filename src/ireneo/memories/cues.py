@@ -1,9 +1,4 @@
-"""The cues of the section `[facts]` of a language's file, compiled: one pattern for each field.
-
-In a cue, ``~stop`` stands for any form of an English verb (stop, stops, stopped, stopping), ``~~stop`` for those alone
-that are no nouns as well (stopped, stopping), ``~(stop quit)`` for the forms of several, and ``RELATION`` for any word
-for somebody's relatives, friends and pets.
-"""
+"""The cues of the section `[facts]` of a language's file: one pattern for each field, and what is made of several."""
 
 from __future__ import annotations
 
@@ -11,45 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import LANGUAGES, Patterns, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
-from ireneo.language.topics import Connectives, Row, Words
-from ireneo.language.words import template, verb_inflections
+from ireneo.language.topics import Connectives, Words
+from ireneo.language.words import template
 from ireneo.patterns import lazy_re
 
-_VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
-_HEED_CASE = ("relative", "of_others")
 _EACH = (
-    "becomes",
-    "over_what",
-    "grades",
-    "clocks",
-    "renewed",
-    "switched",
-    "uses",
-    "lasts_for",
-    "named",
-    "so_many",
-    "one_more",
-    "corrects",
-    "not_that",
-    "but_that",
-    "tells_within",
-    "arrives",
+    *"becomes over_what grades clocks renewed switched uses lasts_for named so_many one_more".split(),
+    *"corrects not_that but_that tells_within arrives".split(),
 )
 """Fields whose patterns are searched one by one, since they share the names of their groups."""
-_PREDICATIONS = ("says", "outright")
-_AROUND = {
-    **dict.fromkeys(
-        ("condition", "authority", "asks", "hangs", "rules", "tells_by_asking", "affirms", "denies"), r"\W{{0,9}}+{}"
-    ),
-    **dict.fromkeys(("either", "limits"), r"\b{}\b"),
-    "article": r"{}\s+",
-    "dependent": r"\b{}\s+$",
-}
-"""The pattern around the cues of some fields, wherever they are searched."""
 
 
 def and_words() -> str:
@@ -64,70 +33,28 @@ def clause_words() -> str:
 
 
 class FactCues:
-    """The cues of one language, each field of `Facts` as one compiled pattern."""
+    """The cues of one language: what is not made here is asked of its `Facts`."""
 
     def __init__(self, known: Facts) -> None:
         """Compile each field of `known` when it is first searched."""
-        words = _longest_first(
-            form
-            for row in known.relations.values()
-            for word in row
-            for form in (word.replace("-", " "), word.title(), word)
-        )
         self.known = known
         self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = _compiled_rows(known.says)
         self.polar = tuple((lazy_re(each, re.I), template(yes), template(no)) for each, yes, no in known.polar)
         self.outright = _compiled_rows(known.outright)
-        self.each = {
-            name: tuple(
-                lazy_re(with_verbs(row).replace("RELATION", f"(?:{words})"), re.I) for row in getattr(known, name)
-            )
-            for name in _EACH
-        }
-        self._patterns: dict[str, re.Pattern[str]] = {
-            name: _compiled(name, row, words)
-            for name in Facts.__struct_fields__
-            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, *_PREDICATIONS, "polar")
-        }
-
+        self.each = {name: tuple(lazy_re(row, re.I) for row in getattr(known, name)) for name in _EACH}
         opens = either(known.openers)
         clause = rf"(?={opens}|{either(known.condition)}|{either(known.asks_within)})"
         between = either(known.breaks)
-        self._patterns["leads"] = lazy_re(
-            rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={opens}))|[\s,:;–—-]+", re.I
-        )
-        self._patterns["breaks"] = lazy_re(
-            rf"(?:{_SIGN}|,\s|\s(?={between}\s))(?:{between},?\s)?{clause}|{_DASH}", re.I
-        )
+        self.leads = lazy_re(rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={opens}))|[\s,:;–—-]+", re.I)
+        self.breaks = lazy_re(rf"(?:{_SIGN}|,\s|\s(?={between}\s))(?:{between},?\s)?{clause}|{_DASH}", re.I)
 
-    def __getattr__(self, name: str) -> re.Pattern[str]:
-        if name.startswith("_") or name not in self._patterns:
-            raise AttributeError(name)
-        return self._patterns[name]
+    def __getattr__(self, name: str) -> Patterns:
+        cue: Patterns = getattr(self.known, name)
+        return cue
 
 
 def _compiled_rows(rows: Iterable[Predication]) -> tuple[tuple[Predication, re.Pattern[str]], ...]:
     return tuple((row, lazy_re(row.pattern, re.I)) for row in rows)
-
-
-def _compiled(name: str, row: Row, relations: str) -> re.Pattern[str]:
-    cue = either(each.replace("RELATION", relations) for each in map(with_verbs, row))
-    return lazy_re(_AROUND.get(name, "{}").format(cue), 0 if name in _HEED_CASE else re.I)
-
-
-def with_verbs(cue: str) -> str:
-    """Expand each verb that a cue names with ``~`` to its forms."""
-
-    def forms(found: re.Match[str]) -> str:
-        kinds = ("base", "s", "past", "ing") if found[1] == "~" else ("past", "ing")
-        verbs = (found[2] or found[3]).split()
-        return either(form for verb in verbs for form, kind in verb_inflections(verb).items() if kind in kinds)
-
-    return _VERBS.sub(forms, cue)
-
-
-def _longest_first(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, dict.fromkeys(words)), key=len, reverse=True))
 
 
 def cues(language: str) -> FactCues:
@@ -149,7 +76,8 @@ def each_of(cue: str) -> Iterator[re.Pattern[str]]:
 @lru_cache(8_192)
 def says(cue: str, text: str) -> bool:
     """Whether a text contains a cue of any language; cached, since each new statement is compared with many texts."""
-    return any(getattr(each, cue).search(text) for each in all_cues().values())
+    asked: Patterns = getattr(topic(Facts), cue)
+    return asked.search(text) is not None
 
 
 def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:

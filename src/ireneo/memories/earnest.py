@@ -26,7 +26,8 @@ from ireneo.language.words import (
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, not_german, says
 from ireneo.patterns import lazy_re
 
-GERMAN_PHRASING = of_language(Phrasing, "de")
+_GERMAN_PHRASING = of_language(Phrasing, "de")
+_FACTS = topic(Facts)
 
 LONGEST = 6_000
 """How many characters of a message are read; a longer one was hardly typed."""
@@ -103,7 +104,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 said.append(("", ""))
                 break
             language = _language(sentence, text)
-            if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
+            if taken := _FACTS.takes_back.search(sentence):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
                 more = len(_WORDS.findall(sentence)) > _SHORTEST
                 # A correction concerns the last thing said; a joke is taken back as a whole.
@@ -148,14 +149,14 @@ def _before_joke(sentence: str) -> str:
         return sentence
     smile = _WINK.search(sentence)
     head, comma, supposed = sentence[: smile.start()].rpartition(", ") if smile else ("", "", "")
-    winks_at_that = comma and any(each.condition.match(supposed) for each in all_cues().values())
+    winks_at_that = comma and _FACTS.condition.match(supposed) is not None
     return head if winks_at_that and not _is_joke(head) else ""
 
 
 def _is_joke(sentence: str) -> bool:
-    if says("joke", sentence) or says("hyperbole", sentence):
-        return True
-    return any(each.laughs.search(sentence) and each.boasts.search(sentence) for each in all_cues().values())
+    return (
+        says("joke", sentence) or says("hyperbole", sentence) or (says("laughs", sentence) and says("boasts", sentence))
+    )
 
 
 def _language(sentence: str, text: str) -> str:
@@ -184,7 +185,7 @@ def _english_alone() -> frozenset[str]:
 
 def is_joke_taken_back(text: str) -> bool:
     """Whether a message begins by saying that what was said before it was a joke."""
-    found = next((hit for each in all_cues().values() if (hit := each.takes_back.search(plain(text).strip()))), None)
+    found = _FACTS.takes_back.search(plain(text).strip())
     return found is not None and says("joke", found[0])
 
 
@@ -196,9 +197,7 @@ def is_earnest(text: str) -> bool:
     bare, quoted = _without_quotations(said)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
-    return not _is_joke(bare) and not any(
-        rows.supposed.search(bare) or rows.condition.match(bare) for rows in all_cues().values()
-    )
+    return not (_is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
 
 
 def plain(text: str) -> str:
@@ -228,7 +227,7 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
         # "Write a story where I'm a pirate and live in Tortuga" asks for fiction.
         yield _Beside(text="")
         return
-    if any(each.condition.match(bare) for each in all_cues().values()):
+    if _FACTS.condition.match(bare):
         if any(each.rules.match(bare) for each in all_cues().values()):
             # "If I ever ask about work after ten, tell me to go to bed" is a rule for the assistant.
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up)
@@ -446,7 +445,7 @@ _HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 
 def german_and(text: str) -> tuple[str, str] | None:
     """Split a German clause before an "und" that a second verb follows; the second clause gets the same subject."""
-    found, known = GERMAN_PHRASING.second_verb.match(text), GERMAN_PHRASING
+    found, known = _GERMAN_PHRASING.second_verb.match(text), _GERMAN_PHRASING
     if found is None:
         return None
     who, verb = found["who"] or "ich", found["verb"]
@@ -460,10 +459,10 @@ def german_and(text: str) -> tuple[str, str] | None:
 def leaves_out_ich(statement: Statement) -> bool:
     """Whether a German clause has the subject of the clause before it: "Ich wohne in Graz und arbeite bei Magna"."""
     sentence = _bare(statement.sentence, cues("de"))
-    if not GERMAN_PHRASING.speaker.match(sentence) or sentence.startswith(statement.text):
+    if not _GERMAN_PHRASING.speaker.match(sentence) or sentence.startswith(statement.text):
         return False
-    verb = GERMAN_PHRASING.alone.match(statement.text)
-    return verb is not None and (verb[0] in GERMAN_PHRASING.first_forms or verb[0] not in not_german())
+    verb = _GERMAN_PHRASING.alone.match(statement.text)
+    return verb is not None and (verb[0] in _GERMAN_PHRASING.first_forms or verb[0] not in not_german())
 
 
 def introduced(statement: Statement, *, opens: bool) -> list[str]:

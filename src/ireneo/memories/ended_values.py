@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ireneo.language.files import topic
+from ireneo.language.spoken import Facts
 from ireneo.language.words import terms
-from ireneo.memories.cues import all_cues, says
+from ireneo.memories.cues import says
 from ireneo.memories.facts import holding_of
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import counts_of, has_of_a_kind, switched
@@ -85,7 +87,6 @@ def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
 def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
     """Whether two rules for answers ask for different languages."""
     now, before = (
-        {found[0].casefold() for cue in all_cues().values() for found in cue.tongues.finditer(each.text)}
-        for each in (draft, record)
+        {found[0].casefold() for found in topic(Facts).tongues.finditer(each.text)} for each in (draft, record)
     )
     return bool(now and before) and not now & before

@@ -15,16 +15,8 @@ from ireneo.language.predicates import Predicate, and_also, in_third_person, pre
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import in_standard, language_of_sentence
-from ireneo.memories.cues import all_cues, clause_words, cues, not_german, relations, said_outright, says
-from ireneo.memories.earnest import (
-    GERMAN_PHRASING,
-    Statement,
-    german_and,
-    introduced,
-    leaves_out_ich,
-    plain,
-    statements,
-)
+from ireneo.memories.cues import all_cues, clause_words, cues, each_of, not_german, relations, said_outright, says
+from ireneo.memories.earnest import Statement, german_and, introduced, leaves_out_ich, plain, statements
 from ireneo.memories.endings import changes_a_thing, may_end_something, says_of_change
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures, of_one_day
@@ -49,6 +41,7 @@ from ireneo.memories.wording import telling, words_of
 from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, worth
 from ireneo.patterns import lazy_re
 
+_NAMES = topic(Names)
 _SAYS = topic(Phrasing)
 
 
@@ -236,7 +229,7 @@ class _FactReader:
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
-            says_on = german and GERMAN_PHRASING.alone.match(piece) is not None
+            says_on = german and of_language(Phrasing, "de").alone.match(piece) is not None
             said = piece if _SAYS.complete.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or ([] if says_on else [self._as_stated(own, "semantic")])
@@ -327,11 +320,7 @@ class _FactReader:
         if not self.anyone:
             return frozenset(self.names)
         found = NAMED.match(statement.text)
-        return (
-            frozenset()
-            if found is None or found[1].casefold() in topic(Names).none
-            else frozenset({found[1], found[0]})
-        )
+        return frozenset() if found is None or found[1].casefold() in _NAMES.none else frozenset({found[1], found[0]})
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """The rule for how the assistant should behave."""
@@ -368,9 +357,9 @@ class _FactReader:
 
     def _named_being(self, statement: Statement) -> SaidFact | None:
         """The name of the animal or child that was just mentioned: "his name is Bruno"."""
-        rows = (row for each in all_cues().values() for row in each.each["named"])
+        rows = each_of("named")
         found = next((hit for row in rows if self.being and (hit := row.match(statement.text))), None)
-        if found is None or statement.made_up or found["name"].casefold() in topic(Names).none:
+        if found is None or statement.made_up or found["name"].casefold() in _NAMES.none:
             return None
         name, code = found["name"], relations()[self.being]
         self.names[code] = self.names[name] = name
@@ -407,7 +396,7 @@ class _FactReader:
                 or not code
                 or (parts.get("only_is") and not self.anyone)  # "My wife is French."
                 or (word.casefold().endswith("s") and word.casefold() not in topic(Attributes).one_in_the_plural)
-                or name.casefold() in topic(Names).none | relations().keys()
+                or name.casefold() in _NAMES.none | relations().keys()
                 or not name[0].isupper()
             ):
                 continue
@@ -514,7 +503,7 @@ class _FactReader:
             return "User", ""
         if self.anyone and (thing := _first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
-        if self.anyone and NAMED.fullmatch(subject) and subject.split()[0].casefold() not in topic(Names).none:
+        if self.anyone and NAMED.fullmatch(subject) and subject.split()[0].casefold() not in _NAMES.none:
             return subject, ""
         first, _, rest = low.partition(" ")
         if first in ("my", "our"):
@@ -640,7 +629,7 @@ class _FactReader:
         code = relations().get(name.casefold())
         if code:
             return self.names.get(code, f"{self._whose(german=True)} {name}")
-        known = name in self.names or (self.anyone and name.casefold() not in topic(Names).none | not_german())
+        known = name in self.names or (self.anyone and name.casefold() not in _NAMES.none | not_german())
         return name if known else ""
 
     def _values(self, raw: str, row: Predication, language: str) -> list[str]:

@@ -56,7 +56,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
     told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
-    told += [("often", each[0]) for cue in all_cues().values() for each in cue.often.finditer(text)]
+    told += [("often", each[0]) for each in topic(Facts).often.finditer(text)]
     told += [("clock", each["clock"]) for pattern in each_of("clocks") for each in pattern.finditer(text)]
     told += [(f"{APART} {each['of']}", each["nth"]) for pattern in each_of("grades") for each in pattern.finditer(text)]
     for kind, value in told:

@@ -69,7 +69,7 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
-    kept = list(_kept(said, now))
+    kept = list(_lasting_sentences(said, now))
     # The rest may no longer answer the quoted question.
     frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""

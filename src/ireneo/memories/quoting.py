@@ -16,7 +16,7 @@ from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, sentences
-from ireneo.memories.cues import all_cues, cues, says
+from ireneo.memories.cues import cues, says
 from ireneo.memories.earnest import Statement, is_earnest, plain
 from ireneo.memories.rivals import number_words
 from ireneo.memories.wording import telling
@@ -201,7 +201,7 @@ def question_of(text: str) -> str:
 
 def starts_with_yes_or_no(answer: str) -> bool:
     """Whether an answer begins with a yes or no, so that the question gives its meaning."""
-    return any(rows.affirms.match(answer) or rows.denies.match(answer) for rows in all_cues().values())
+    return bool(topic(Facts).affirms.match(answer) or topic(Facts).denies.match(answer))
 
 
 def affirmed(text: str, asked: str) -> tuple[str, str]:

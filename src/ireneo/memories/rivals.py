@@ -17,7 +17,7 @@ from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import alike, terms
-from ireneo.memories.cues import all_cues, each_of
+from ireneo.memories.cues import each_of
 from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
@@ -138,7 +138,7 @@ def is_about(text: str, thing: set[str]) -> bool:
 def renewed_things(text: str) -> list[set[str]]:
     """The terms of each thing of which one has one, and that a statement says was replaced."""
     found: list[set[str]] = []
-    for pattern in (row for each in all_cues().values() for row in each.each["renewed"]):
+    for pattern in each_of("renewed"):
         for each in pattern.finditer(text):
             head = each["what"].split()[-1]
             if holding_of(attribute_of(head)) == "one" and head.casefold() not in _common():
@@ -158,7 +158,7 @@ def has_of_a_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool
 
 
 def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    found = next((said for each in all_cues().values() for row in each.each[cue] if (said := row.match(text))), None)
+    found = next((said for row in each_of(cue) if (said := row.match(text))), None)
     if found is None:
         return None
     who, what = (frozenset(terms(_owner().sub("", found[name]))) - _common() for name in ("who", "what"))
