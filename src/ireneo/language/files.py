@@ -50,8 +50,8 @@ _sections: dict[str, dict[str, str]] = {}
 class Patterns(tuple[str, ...]):
     """The patterns of a field, and a pattern for any of them, which is compiled when it is first asked something.
 
-    So `topic(Binding).bans.match(clause)` asks whether a clause begins with one. In a topic the default of a field is a
-    cue without patterns, which says what stands `around` them, in place of `{}`, and whether case matters.
+    So `topic(Binding).bans.match(clause)` asks whether a clause begins with one. The default of such a field has no
+    patterns: it says what stands `around` them, in place of `{}`, and whether case matters.
     """
 
     search: Callable[..., re.Match[str] | None]

@@ -92,7 +92,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     just_now: Patterns = BARE  # Anywhere: it began right before it was said
     of_others: Patterns = Patterns(flags=0)  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
-    # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them. `only_is`: it
+    # Somebody's name: `word` is one of `relations`, `name` the name; `{relation}` stands for any of them. `only_is`: it
     # may not be a name. Case-sensitive.
     relative: Patterns = Patterns(flags=0)
     either: Patterns = WORDS  # In a value: one of two, unknown which

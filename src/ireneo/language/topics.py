@@ -16,6 +16,7 @@ Set = frozenset[str]
 Map = dict[str, Row]
 
 BARE = Patterns()
+"""How patterns are matched: these as they are, most of them where a text begins."""
 WORDS = Patterns(r"\b{}\b")
 WORD_BEGINS, WORD_ENDS = Patterns(r"\b{}"), Patterns(r"{}\b")
 UNLED = Patterns(r"(?<!\w){}")

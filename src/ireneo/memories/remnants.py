@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ireneo.language.files import CAPITAL, either, from_data, topic
+from ireneo.language.files import CAPITAL, either, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
@@ -127,16 +127,14 @@ def _of_others(own: str, over: set[str]) -> str | None:
         own_clause = name[:1].isupper() and predicate(own[cut.end() :], frozenset({name})) is not None
         if own_clause and not over.isdisjoint(terms(name)) and over.isdisjoint(terms(own[: cut.start()])):
             return own[: cut.start()] if telling(own[: cut.start()]) else None
-    found = next((hit for hit in _company().finditer(own) if not over.isdisjoint(terms(hit[0]))), None)
+    found = next((hit for hit in _COMPANY.finditer(own) if not over.isdisjoint(terms(hit[0]))), None)
     if found is None or not telling(own[: found.start()]):
         return None
     return f"{own[: found.start()]} {_LEFT_OUT}{own[found.end() :]}"
 
 
-@from_data
-def _company() -> re.Pattern[str]:
+_COMPANY = lazy_re(lambda: rf"\s{either(_PHRASING.company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
     """A pattern for somebody's company."""
-    return lazy_re(rf"\s{either(_PHRASING.company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
@@ -157,7 +155,7 @@ def _without_piece(own: str, over: set[str]) -> str | None:
     cuts = [0, *(found.end() for found in PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
-    if len(pieces) > 1 and gone[-1] and pieces[-2].endswith(", ") and _names_again().match(pieces[-1]):
+    if len(pieces) > 1 and gone[-1] and pieces[-2].endswith(", ") and _NAMES_AGAIN.match(pieces[-1]):
         # "By bicycle, a Brompton that I got": both are the same thing.
         gone[-2] = True
     if all(gone) or not any(gone) or (gone[0] and len(pieces[0].split()) > _SHORT):
@@ -174,7 +172,5 @@ def _without_piece(own: str, over: set[str]) -> str | None:
     return left if telling(left) else None
 
 
-@from_data
-def _names_again() -> re.Pattern[str]:
+_NAMES_AGAIN = lazy_re(lambda: rf"(?:{either(_FACTS.article)})\s(?:\S+\s){{2,}}", re.I)
     """A pattern for the beginning of a part that repeats the one before it: an article and several words."""
-    return lazy_re(rf"(?:{either(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)

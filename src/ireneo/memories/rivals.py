@@ -57,13 +57,13 @@ def clause_of(text: str) -> Clause | None:
     if said is None:
         return None
     subject = said.subject.strip().casefold()
-    rest = said.rest[_end(_asides(), said.rest) :]
+    rest = said.rest[_end(_ASIDES, said.rest) :]
     start = next(iter(_WORD.findall(rest)), "").casefold()
     how = (
         "place" if start in _ENGLISH.places else "number" if start[:1].isdigit() or start in number_words() else "else"
     )
     return Clause(
-        subject=frozenset() if _is_speaker(subject) else frozenset(terms(_owner().sub("", subject))),
+        subject=frozenset() if _is_speaker(subject) else frozenset(terms(_OWNER.sub("", subject))),
         verb=said.verb,
         how=how,
         complement=telling(rest),
@@ -75,25 +75,15 @@ def _is_speaker(subject: str) -> bool:
     return not subject or subject.removeprefix("the ") in _ENGLISH.speaker
 
 
-@from_data
-def _owner() -> re.Pattern[str]:
-    """A pattern for a possessive before a thing."""
-    return lazy_re(rf"^(?:the user['’]s|{either(_ENGLISH.owners)})\s+", re.I)
+_OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{either(_ENGLISH.owners)})\s+", re.I)
+"""A possessive before a thing."""
+_ASIDES = lazy_re(lambda: rf"(?:{either(_ENGLISH.asides)} )*", re.I)
+_THING_ENDS = lazy_re(lambda: rf"[,.;:]| {either(_ENGLISH.thing_ends)} ", re.I)
 
 
 def without_owner(text: str) -> int:
     """The offset in a text after a possessive."""
-    return _end(_owner(), text)
-
-
-@from_data
-def _asides() -> re.Pattern[str]:
-    return lazy_re(rf"(?:{either(_ENGLISH.asides)} )*", re.I)
-
-
-@from_data
-def _thing_ends() -> re.Pattern[str]:
-    return lazy_re(rf"[,.;:]| {either(_ENGLISH.thing_ends)} ", re.I)
+    return _end(_OWNER, text)
 
 
 def _end(pattern: re.Pattern[str], text: str) -> int:
@@ -131,7 +121,7 @@ def is_about(text: str, thing: set[str]) -> bool:
     if not _is_speaker(subject):
         head = _WORD.findall(subject)[-1:]
         return set(terms(" ".join(head))) == thing and said.verb == "be" and not said.negated
-    held = _WORD.findall(_thing_ends().split(said.rest)[0])
+    held = _WORD.findall(_THING_ENDS.split(said.rest)[0])
     return said.verb in _ENGLISH.held and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
 
 
@@ -161,7 +151,7 @@ def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] 
     found = next((said for row in each_of(cue) if (said := row.match(text))), None)
     if found is None:
         return None
-    who, what = (frozenset(terms(_owner().sub("", found[name]))) - _common() for name in ("who", "what"))
+    who, what = (frozenset(terms(_OWNER.sub("", found[name]))) - _common() for name in ("who", "what"))
     # "I" and "the user" are no terms.
     return (who, what) if what else None
 
