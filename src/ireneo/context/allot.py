@@ -32,7 +32,6 @@ from ireneo.summaries.work import WORK
 _EXPLAINING = topic(Explaining)
 _SAYS = topic(Prose)
 
-
 BARE = 0.25
 """Share of its weight that a statement keeps when everything it names is already shown."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)

@@ -53,7 +53,6 @@ from ireneo.summaries.work import strategy_of
 
 _RULINGS = topic(Rulings)
 
-
 NOTES_TOKENS = 14
 """The cost of the line that a format adds if a block must be in the user's role."""
 

@@ -48,7 +48,6 @@ from ireneo.summaries.steps import clip
 
 _SAYS = topic(Outcomes)
 
-
 _SHOWN = 80
 """Characters of a rejected conclusion that are shown with the reason."""
 

@@ -27,7 +27,6 @@ from ireneo.patterns import lazy_re
 _CLAUSES = topic(Clauses)
 _SAYS = topic(Names)
 
-
 LONGEST_QUOTED = 600
 """Characters up to which the sentences of one quotation are kept together; a longer one was probably not closed."""
 

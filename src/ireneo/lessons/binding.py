@@ -38,7 +38,6 @@ _SAYS = topic(Binding)
 _FORMS = topic(Forms)
 _RULINGS = topic(Rulings)
 
-
 FULL = 5
 """Content words of a correction that may refer to earlier text."""
 GRANTED = 0.75

@@ -22,7 +22,6 @@ from ireneo.summaries.statements import asks, gives_reason, is_intent, prose
 
 _SAYS = topic(Explaining)
 
-
 LONGEST_WHY = 240
 """How many characters of a sentence are quoted at most."""
 LEAST_WORDS = 5

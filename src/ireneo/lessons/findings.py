@@ -34,7 +34,6 @@ from ireneo.summaries.steps import CHANGES, is_environment
 
 _EXPLAINING = topic(Explaining)
 
-
 _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
 )

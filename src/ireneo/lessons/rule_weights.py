@@ -18,7 +18,6 @@ from ireneo.summaries.pins import QUOTED
 
 _SAYS = topic(Rulings)
 
-
 RULES = 2.0
 """The least weight of a ruling."""
 STANDS = 4.0

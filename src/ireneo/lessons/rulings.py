@@ -62,7 +62,6 @@ from ireneo.summaries.pins import STRONG, binding_strength, holds_for_good, in_c
 
 _SAYS = topic(Rulings)
 
-
 AGAINST = "-"
 """In a cue, marks the stem of something that must not be used."""
 WHOLE = 300

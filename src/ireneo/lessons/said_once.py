@@ -21,7 +21,6 @@ _RULINGS = topic(Rulings)
 _SAYS = topic(SaidOnce)
 _WISHES = topic(Wishes)
 
-
 LONGEST = 45
 """Most words of a sentence that is told; a longer one is a list without punctuation."""
 HEADINGS = 0.3

@@ -16,7 +16,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(Warned)
 
-
 MOST_WORDS = 5
 """Most words of a command without backticks."""
 

@@ -66,7 +66,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(Warned)
 
-
 LONGEST = 1_000
 """How many characters of a text are read."""
 _LABEL = 3

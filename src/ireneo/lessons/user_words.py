@@ -35,7 +35,6 @@ from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
 _RULINGS = topic(Rulings)
 _SAYS = topic(Wishes)
 
-
 WORK = CHANGES | {"read"}
 """Kinds of action that show work on a project, and not on a customer's case."""
 OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())

@@ -68,7 +68,6 @@ from ireneo.patterns import lazy_re
 
 _PHRASING = topic(Phrasing)
 
-
 _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"

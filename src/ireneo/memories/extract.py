@@ -44,7 +44,6 @@ from ireneo.patterns import lazy_re
 _NAMES = topic(Names)
 _SAYS = topic(Phrasing)
 
-
 MOST = 40
 """Most facts of one message."""
 _LONGEST_VALUE = 80
@@ -357,8 +356,7 @@ class _FactReader:
 
     def _named_being(self, statement: Statement) -> SaidFact | None:
         """The name of the animal or child that was just mentioned: "his name is Bruno"."""
-        rows = each_of("named")
-        found = next((hit for row in rows if self.being and (hit := row.match(statement.text))), None)
+        found = next((hit for row in each_of("named") if self.being and (hit := row.match(statement.text))), None)
         if found is None or statement.made_up or found["name"].casefold() in _NAMES.none:
             return None
         name, code = found["name"], relations()[self.being]

@@ -30,7 +30,6 @@ _CONNECTIVES = topic(Connectives)
 _FACTS = topic(Facts)
 _PHRASING = topic(Phrasing)
 
-
 COUNTS_FOR = timedelta(days=100)
 """How long a statement about the present counts as true."""
 COUNTS_FOR_NOW = timedelta(days=28)

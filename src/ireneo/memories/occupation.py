@@ -19,7 +19,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(Phrasing)
 
-
 _PLACE = lazy_re(lambda: rf"\b{either(_SAYS.of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
 
 

@@ -28,7 +28,6 @@ from ireneo.short_repr import ShortRepr
 
 _SAYS = topic(Questions)
 
-
 FRAME_WEIGHT = 0.5
 """The weight of a word that only says which sort of answer is wanted ("how many *days*"), compared to other words."""
 

@@ -24,7 +24,6 @@ from ireneo.patterns import lazy_re
 _FACTS = topic(Facts)
 _PHRASING = topic(Phrasing)
 
-
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
 PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
 """Where one clause or list item ends and the next begins."""
@@ -134,7 +133,7 @@ def _of_others(own: str, over: set[str]) -> str | None:
 
 
 _COMPANY = lazy_re(lambda: rf"\s{either(_PHRASING.company)} (?:\w+ ){{0,3}}?{CAPITAL}[\w-]+")
-    """A pattern for somebody's company."""
+"""Somebody's company."""
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
@@ -173,4 +172,4 @@ def _without_piece(own: str, over: set[str]) -> str | None:
 
 
 _NAMES_AGAIN = lazy_re(lambda: rf"(?:{either(_FACTS.article)})\s(?:\S+\s){{2,}}", re.I)
-    """A pattern for the beginning of a part that repeats the one before it: an article and several words."""
+"""The beginning of a part that repeats the one before it: an article and several words."""

@@ -22,7 +22,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(Serving)
 
-
 LONGEST_GOAL = 600
 """How many characters of a goal are read; later text is pasted."""
 SERVES = 0.65

@@ -31,7 +31,6 @@ from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE
 _SAYS = topic(Threads)
 _TURNS = topic(Turns)
 
-
 STEMS = 8_192
 """Size of the cache of word stems."""
 TEXTS = 2_048

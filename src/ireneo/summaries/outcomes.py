@@ -22,7 +22,6 @@ from ireneo.summaries.summary import Line
 
 _WARNED = topic(Warned)
 
-
 GIVEN_UP = 8.0
 """Weight of a dead end with its reason."""
 FAILED = 4.5

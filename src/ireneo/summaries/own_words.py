@@ -22,7 +22,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(OwnWords)
 
-
 LONG_PARAGRAPH = 20
 """A longer paragraph (in words) without I, we or you is pasted."""
 SHORT_TEXT = 60

@@ -28,7 +28,6 @@ _FORMS = topic(Forms)
 _OWN_WORDS = topic(OwnWords)
 _RULINGS = topic(Rulings)
 
-
 STANDING = 4.0
 """It says that it holds from now on, or everywhere."""
 STRONG = 3.0

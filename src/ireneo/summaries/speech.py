@@ -17,7 +17,6 @@ from ireneo.patterns import lazy_re
 
 _TURNS = topic(Turns)
 
-
 NEXT = 2
 """Messages in which the continuation of what somebody said is looked for."""
 NEAR = 4

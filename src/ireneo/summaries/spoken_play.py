@@ -20,7 +20,6 @@ from ireneo.summaries.tell_story import FEW, NAMED_AS, NARRATED_FORM, SALIENCE
 
 _TURNS = topic(Turns)
 
-
 BROKEN = 0.015
 """Least share of texts that break off or note a sound, by which they were spoken."""
 PLAYERS = 0.5

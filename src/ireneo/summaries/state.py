@@ -24,7 +24,6 @@ from ireneo.summaries.summary import Line
 
 _PROSE = topic(Prose)
 
-
 WORTH = 6.0
 """Weight of a line of the state, which is asked for first."""
 FAILS = 8.0

@@ -24,7 +24,6 @@ from ireneo.summaries.steps import clip
 
 _SAYS = topic(Prose)
 
-
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
 LONGEST_DOC = 180

@@ -21,7 +21,6 @@ from ireneo.patterns import lazy_re
 
 _SAYS = topic(Names)
 
-
 GERMAN_EVERY = 20
 """Most words per determiner in a German text."""
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")

@@ -33,7 +33,6 @@ from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 _SAYS = topic(Turns)
 
-
 TELLING = 6.0
 """Weight of what happens in a sentence, compared with the names in it."""
 AGAIN = 0.2
