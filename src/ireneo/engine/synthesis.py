@@ -260,25 +260,28 @@ def _numbered(
         lines += ["…"] if message.position > last + 1 and lines else []
         last = message.position
         room = rooms.get(message.id, AGENT_TOKENS)
-        parts = [_cut(without_recalled(message.text), room, count)]
+        names = wanted.get(message.id, set())
+        parts = [_cut(_about_names(without_recalled(message.text), names, room, count), room, count)]
         for result in message.draft.results:
-            text = _about_names(without_recalled(result.text), wanted.get(message.id, set()), room, count)
+            output = without_recalled(result.text)
+            text = _about_names(output, names, room, count)
             # The line of a long output that says what went wrong stands anywhere in it.
-            parts.append(neutralise(excerpt(text, room, "", count) or text, _FENCES))
-        calls = (" ".join(call_text(call).split()) for call in message.draft.calls)
+            telling = excerpt(text, room, "", count) if text == output else None
+            parts.append(neutralise(telling, _FENCES) if telling else _cut(text, room, count))
         called = CALL_TOKENS * max(room // _room(message, failed=False), 1)
+        calls = (" ".join(_about_names(call_text(call), names, called, count).split()) for call in message.draft.calls)
         parts = [text for text in parts if text.strip()] + [f"→ {_cut(text, called, count)}" for text in calls]
         lines.append(f"[{number}] {_SPEAKERS.get(message.role, message.role)}: " + "\n".join(parts))
     return "\n".join(lines)
 
 
 def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
-    """The lines of a long text that hold one of `names`, each with its neighbours; the whole where there are none."""
+    """The first line of a long text, and those with one of `names` and their neighbours; all where there are none."""
     lines = text.splitlines()
     held = [at for at, line in enumerate(lines) if any(name in line for name in names)]
     if not held or count(text) <= room:
         return text
-    near = sorted({place for at in held for place in (at - 1, at, at + 1) if 0 <= place < len(lines)})
+    near = sorted({0, *(place for at in held for place in (at - 1, at, at + 1) if 0 <= place < len(lines))})
     told: list[str] = []
     for at in near:
         told += [lines[at]] if at == 0 or at - 1 in near else ["…", lines[at]]
@@ -313,7 +316,7 @@ def _second_look(
     more: dict[MessageId, Message] = {}
     words = {each.id: _words_of(each.text) for each in known}
     for said, _ in held:
-        named = {claim.text for claim in named_in(f"{said.lesson} {said.way_out} {said.way}")}
+        named = {claim.text for claim in named_in(f"{said.lesson} {said.way_out} {said.way}")} | {said.why} - {""}
         cited = evidence.cited(said.messages)
         related = _related(said, cited, own, evidence)
         for each in (*cited, *related):
