@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 import ireneo
 from ireneo.guard import check_call
-from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import HEED
+from ireneo.lessons.guard import HEED, SessionSoFar, Trap, advice
 from ireneo.lessons.told_failures import ToldFailure, calls_told, names_no_call, read_told, told_traps, warns
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.types import GuardAdvice
@@ -224,21 +223,18 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
             ["git push -f origin main"],
             ["git push --force origin fix/typo"],
         ),
-        ("git stash lost my test files. commit instead", ["git stash push -u"], ["git stash list", "git stash pop"]),
         (
             "Use pnpm install. npm install breaks the links. docs/site is still on npm, there it's ok",
             ["npm i left-pad"],
             ["pnpm install", "cd docs/site && npm install"],
         ),
         ("ssh build01 hangs", ["ssh ann@build01 uptime"], ["ssh ann@build02 uptime"]),
-        ("ssh root@build01 gets us banned", ["ssh -o Tries=1 root@build01 uptime"], ["ssh ann@build01 uptime"]),
         (
             "kubectl delete pod on a mail broker loses its queue",
             ["kubectl -n mail delete pod mail-1"],
             ["kubectl delete pod web-7"],
         ),
         ("poetry add torch = hangs for minutes", ["poetry add 'torch>=2'"], ["poetry add httpx"]),
-        ("go generate as root writes files that nobody can change", ["sudo go generate ./..."], ["go generate ./..."]),
         (
             "npm version on main starts a release",
             ["git switch main && npm version minor"],
@@ -248,11 +244,6 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
             "On the build server (build01) docker system prune removes all images",
             ["ssh ann@build01 'docker system prune -a'"],
             ["ssh ann@build02 'docker system prune -a'"],
-        ),
-        (
-            "seed.sh against the shared db doubles rows; for localhost it's fine",
-            ["bash seed.sh"],
-            ["DB=localhost bash seed.sh"],
         ),
         ("cargo test for the whole workspace is killed", ["cargo test --workspace 2>&1"], ["cargo test -p rows"]),
         ("pnpm add at the workspace root breaks the image", ["pnpm add -w zod"], ["cd packages/web && pnpm add zod"]),

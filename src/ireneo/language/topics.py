@@ -674,15 +674,9 @@ class Warned(Topic, frozen=True, kw_only=True):
     fine: Patterns = WHOLE  # Anywhere: what is named in addition to the failure works
     where: Row = ()  # Before the place, environment or branch to which it applies
     the: Row = ()  # Between these two
-    folder: Row = ()  # Behind the name of a folder
     whole: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to the whole, not to a part that is named
     root: Row = ()  # It applies at the root
     together: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to several at the same time
-    untouched: Row = ()  # Before a verb of changing: what is named must not be changed
-    case: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: the case in which something else applies
-    as_root: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to the administrator
-    lands: Row = ()  # Before the target of a command, which isn't where the failure occurs
-    named: Row = ()  # After a name in backticks: it is the name of such a thing, not a command
     lacks: Map = {}  # Before something that was missing, by the word that demands it
 
 

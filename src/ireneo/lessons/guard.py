@@ -108,6 +108,10 @@ class SessionSoFar(Struct, frozen=True, kw_only=True):
     """Its name."""
 
 
+HEED = "heed it, or ask first"
+"""The way out of a ruling that names no alternative."""
+
+
 class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A trap that a call is about to step into. It is advice only; the caller decides."""
 
@@ -136,7 +140,8 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     def text(self) -> str:
         """What went wrong and what to do instead, then the reason and where that was seen, in two lines."""
         because = f"why: “{self.why}” · {self.seen}" if self.why else self.seen
-        return f"trap: {self.trap}; instead: {self.way_out}\n{because}"
+        instead = "" if self.way_out == HEED else "instead: "
+        return f"trap: {self.trap}; {instead}{self.way_out}\n{because}"
 
     @property
     def markdown(self) -> str:
@@ -337,10 +342,10 @@ def _steps_into(trap: Trap, call: _CallRead) -> bool:
 
 
 def _does_first(trap: Trap, piece: _Piece) -> bool:
-    """Whether all words of a program occur in the way out: `vpn connect` for "connect to the VPN first"."""
-    said = {word.lower() for word in _WORD.findall(trap.way_out)}
-    words = [word.lower() for word in piece.words]
-    return len(words) > 1 and said.issuperset(words)
+    """Whether a program is told in the report, and in the way out: `vpn connect` for "connect first"."""
+    way, said = ({word.lower() for word in _WORD.findall(each)} for each in (trap.way_out, trap.said))
+    words = {word.lower() for word in piece.words}
+    return len(words) > 1 and words <= way | said and not words.isdisjoint(way)
 
 
 def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
@@ -393,9 +398,6 @@ _ID = lazy_re(r"(?<!\d)\d{4,}(?!\d)")
 
 def _is_called(trap: Trap, piece: _Piece) -> bool:
     """Whether a program is the trap's; in a reported failure its subcommand may be among other words."""
-    if trap.remembered and trap.command == "git stash" and not _STASHES.issuperset(piece.names[0].split()):
-        # A report about "stash" isn't about listing or restoring stashes.
-        return False
     if any(_begins(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
@@ -407,9 +409,6 @@ def _is_called(trap: Trap, piece: _Piece) -> bool:
         return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
-
-
-_STASHES = frozenset(("git", "stash", "push", "save"))
 
 
 def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
@@ -439,7 +438,7 @@ def _is_alike(trap: Trap, word: str, piece: _Piece) -> bool:
     if not trap.remembered or word.startswith("-"):
         return False
     wanted = _bare(word)
-    if word.isupper() and any(" " in each and wanted in each.lower() for each in piece.words):
+    if (word.isupper() or word[:1] == "\\") and any(" " in each and wanted in each.lower() for each in piece.words):
         # An SQL statement is part of a quoted argument.
         return True
     return bool(wanted) and any(_bare(each) == wanted for each in piece.words)

@@ -17,7 +17,7 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_of_moment, is_pasted, limits_edit, stands_alone
 from ireneo.lessons.findings import AT_ONCE, BREAKS, OF_FILES, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
-from ireneo.lessons.guard import Trap, TrapIndex
+from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
     ASKED,
@@ -564,8 +564,6 @@ LATEST = 2
 """A trap is obsolete if this many of the latest runs that could have shown it didn't."""
 LEAST_RUNS = 2
 """How many runs must show a trap if its project is unknown."""
-HEED = "heed it, or ask first"
-"""The way out of a ruling that names no alternative."""
 _QUOTED = lazy_re(r"“([^“”]+)”")
 _LEADING = lazy_re(r"^(?:When|If|Where) ")
 _TRAILING = " ,;:.–—→-("

@@ -28,7 +28,7 @@ ENVIRONMENTS: Mapping[str, str] = {
     for name in names.split()
 }
 """Names of environments, each with the environment that it means."""
-WHOLE, ROOT, TOGETHER, AS_ROOT = "whole", "root", "together", "as root"
+WHOLE, ROOT, TOGETHER = "whole", "root", "together"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
 SEEN, VERSION = "seen:", "version:"
 """The kinds of limits; those with a colon are followed by their subject. `SEEN` is an environment that a call has to
@@ -138,8 +138,6 @@ def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folder
 
 
 def _other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    if value.endswith("@"):
-        return not any(word.startswith(value) for word in every)
     return not any(value in word or "$" in word for word in words[1:] if not word.startswith("-"))
 
 
@@ -195,10 +193,6 @@ def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folde
     return not told and not _ALONE.isdisjoint(words)
 
 
-def _as_oneself(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return not any(each in ("sudo", "su", "doas", "root") or each.startswith("root@") for each in every)
-
-
 _ALONE = frozenset("pytest make rspec".split())
 """Programs that do one thing at a time unless told otherwise."""
 _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
@@ -212,5 +206,4 @@ _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]
     f"{WHOLE}:": _only_a_part,
     ROOT: _below_root,
     TOGETHER: _one_at_a_time,
-    AS_ROOT: _as_oneself,
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Warned, Words
@@ -24,7 +25,7 @@ MARKED = lazy_re(r"`([^`\n]{1,200})`")
 FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*+(?:=[\w./:-]+)?")
 SHORT = lazy_re(r"-[A-Za-z]{2,4}")
 FLAG_SET = lazy_re(lambda: rf"{FLAG.pattern}(?:\s+\d+\b)?")
-PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}|\.[a-z][\w-]*(?:\.[a-z][\w-]*)*")
+PATH = lazy_re(r"(?:[\w.@-]*/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{0,5}|\.[a-z][a-z\d_-]*(?:\.[a-z][\w-]*)*")
 SCRIPT = lazy_re(r"\./[\w-][\w./-]*|[\w./~-]*\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1|bat)")
 HOSTNAME = lazy_re(r"(?<![\w./-])[a-z][\w-]*(?:\.[a-z][\w-]+)+(?![\w./-])")
 PLAIN = lazy_re(r"[\w./:=@+-]+")
@@ -87,26 +88,26 @@ _WITH = ("with", "using", "mit", "avec", "con")
 _EVERYDAY = frozenset(
     "code open set source time date test file top host type which help history read local patch split convert install "
     "strip script parallel clear reset black factor tidy command join wait air node dot fish dash more less watchman "
-    "strings export entr at cut crontab groups exit return alias env man info hash mount sync touch import exec just "
-    "task make invoke ant doit poe port screen pod pants snap gem fly console coverage flux cast stack lake "
+    "strings export entr at cut crontab groups exit return alias env man info hash mount sync timeout touch import "
+    "exec just task make invoke ant doit poe port screen pod pants snap gem fly console coverage flux cast stack lake "
     "next expo".split()
 )
-"""Programs whose names are everyday words."""
-_ALSO_WORDS = frozenset("just task invoke ant doit".split())
-"""Task runners whose names are everyday words."""
+"""Programs that are words of every text."""
 OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
+"""Programs whose subcommands mostly name what they are about."""
 _OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
-"""Programs whose subcommands may be followed by a package."""
-"""Programs whose subcommands are mostly followed by an object."""
+"""Programs whose subcommands may be about a package."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
 """Those whose subcommands name the kind of the object first."""
 _WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
 """Programs that change files if they are given this flag."""
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
+_VALUE = lazy_re(r"(?!-)[\w=-]+")
+"""What a flag in front of it may be given."""
+_SPACED = lazy_re(r"\S+")
+_BAN_BEFORE = lazy_re(lambda: rf"(?<!\w)(?:{row_of('bans')}|no)\s+(?:\S+\s+){{0,2}}$", re.I)
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
-_UNTOUCHED = lazy_re(lambda: rf"(?<!\w)(?:{row_of('untouched')})\s+(?:{row_of('changes')})(?!\w)", re.I)
-_NAMES = lazy_re(lambda: rf"\s+(?:{row_of('named')})(?![\w-])", re.I)
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(
     lambda: (
@@ -115,7 +116,6 @@ _AHEAD_OF = lazy_re(
     ),
     re.I,
 )
-_RUN = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:{row_of('runs')})\s", re.I)
 _THROUGH = lazy_re(lambda: rf"^(?:{row_of('through')}|{row_of('runs')})$", re.I)
 
 
@@ -133,133 +133,199 @@ class ToldCall(Struct, frozen=True, kw_only=True):
     """Whether the clause says what to do in its place."""
 
 
+class NamedCall(Struct, frozen=True, kw_only=True):
+    """A call that a text names somewhere."""
+
+    at: int
+    """Of the clause."""
+    start: int
+    end: int
+    call: ToldCall
+    how: str
+    """In marks, as a subcommand, a program alone, a script, a path, a deed or a program that nobody knows."""
+
+
 def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
-    """The clause that says what fails, and the call that it is about.
+    """The clause that says what fails, and the call that it is about: of all that are named the likeliest.
 
-    A ban comes first ("never a bare `make`"). What a clause orders is the way out; if there is nothing else, the trap
-    is the same command without it.
+    Of a clause that orders something, what it comes before, or what it replaces, is the trap; else the same command
+    without what is ordered.
     """
+    every = [*named_calls(clauses)]
+    likely = [sum(WEIGHTS.get(cue, 0.0) for cue in cues_of(clauses, each, every)) for each in every]
+    place = max(range(len(every)), key=likely.__getitem__, default=0)
+    if not every or likely[place] < LEAST:
+        return 0, None
+    return every[place].at, as_trap(clauses[every[place].at], every[place])
+
+
+def as_trap(clause: str, named: NamedCall) -> ToldCall:
+    """The call that fails, of one that a clause names."""
+    call, before = named.call, _before(clause, named)
+    if not _orders(clause, named) and not goes_well(clause):
+        return call
+    ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
+    if ahead is not None:
+        return replace(call, on="", before=ahead[1])
+    path = call.path if instead or not call.command else ""
+    return replace(call, on="", words=call.words if instead else (), path=path, replaced=True)
+
+
+def named_calls(clauses: Sequence[str]) -> Iterator[NamedCall]:
+    """Every call that a text names: in marks, by a program or a path without marks, and by a verb."""
     changes = any(map(_SAYS.changes.search, clauses))
-    if any(map(_UNTOUCHED.search, clauses)):
-        places = ((at, _folder_in(clause)) for at, clause in enumerate(clauses))
-        untouched = next(((at, about) for at, about in places if about is not None), None)
-        if untouched is not None:
-            return untouched
     for at, clause in enumerate(clauses):
-        about = _of_marks(clause, changes=False) if at and _SAYS.bans.search(clause) else None
-        if about is not None and about.command:
-            return at, about
-    ways: tuple[Callable[[str], ToldCall | None], ...] = (
-        # "`make db` first" and "use pnpm install" are ways out, unless there is nothing else.
-        lambda clause: None if _helps(clause) else _called(clause, changes),
-        lambda clause: _in_words(clause) if goes_wrong(clause) else None,
-        lambda clause: None if goes_well(clause) else _called(clause, changes),
-        lambda clause: _of_opening(clause, changes, sure=False),
-        lambda clause: None if goes_well(clause) or _SAYS.acts.search(clause) else of_naming(clause),
-        _ordered,
-        lambda clause: _of_deed(clause) or _replaced(clause) or _called(clause, changes),
-        lambda clause: _folder_in(clause) if changes else None,
-    )
-    found = ((at, way(clause)) for way in ways for at, clause in enumerate(clauses))
-    return next(((at, about) for at, about in found if about is not None), (0, None))
+        marks = [*MARKED.finditer(clause)]
+        for each in marks:
+            call = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
+            if call is not None:
+                yield NamedCall(at=at, start=each.start(), end=each.end(), call=call, how="marked")
+        words = [*_SPACED.finditer(clause)]
+        said = [each[0].lstrip("(\"'").rstrip(f"{TRAILING})\"'") for each in words]
+        for place, each in enumerate(words):
+            if said[place] and not any(mark.start() <= each.start() < mark.end() for mark in marks):
+                ends = next((n for n in range(place, len(said)) if words[n][0] != said[n]), len(said))
+                behind = said[place + 1 : min(ends + 1, place + MOST_WORDS)] if ends > place else []
+                for how, call in _calls_at(said, place, behind, clause, changes):
+                    yield NamedCall(at=at, start=each.start(), end=each.end(), call=call, how=how)
+        yield from _deeds(at, clause)
 
 
-def _helps(clause: str) -> bool:
-    ordered = _SAYS.instead.search(clause) or _SAYS.acts.search(clause)
-    return goes_well(clause) or (bool(ordered) and not goes_wrong(clause))
+def _calls_at(
+    said: Sequence[str], place: int, behind: Sequence[str], clause: str, changes: bool
+) -> Iterator[tuple[str, ToldCall]]:
+    """The calls that a word without marks may name, with the words `behind` it, up to one that is none of them."""
+    word, known = said[place], programs()
+    program = program_name(word[:1].lower() + word[1:]) if word[:1].isalpha() or word[:1] in ".~/" else ""
+    behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), behind))
+    flags = _flags_of(said, [word, *behind])
+    several, everyday = known.has_subcommands(program) or program in known.tasks, program in _EVERYDAY
+    following = next(iter(said[place + 1 :]), "")
+    articles = topic(Words).articles
+    if not several and SCRIPT.fullmatch(word) and ("/" in word or word.endswith(".sh")):
+        # A script that writes something is run; else what is told of writing is told of it.
+        acts = place == 0 and _SAYS.changes.fullmatch(following)
+        if acts or not _SAYS.changes.search(clause):
+            yield "script", call_of_command(word) or ToldCall(path=word)
+        elif (path := _of_path(word)) is not None:
+            yield "path", path
+    elif PATH.fullmatch(word) and (not several or (changes and "/" in word)):
+        if changes and (path := _of_path(word)) is not None:
+            yield "path", path
+    elif several and behind and behind[0] not in articles and behind[0][0] != "-":
+        # "make deploy hangs" is told of a command; "make sure the door is locked" orders something.
+        orders = everyday and not flags and (place or articles.intersection(said[place + 2 : place + 3]))
+        if not orders and (call := _with_object(program, behind, said[place + len(behind) + 1 :], flags)) is not None:
+            yield "subcommand", call
+    elif several and not everyday:
+        before = said[max(0, place - 2) : place]
+        through = articles.intersection(before) or any(map(_THROUGH.search, before[-1:]))
+        if (
+            flags
+            or (through and not _SAYS.acts.search(clause))
+            or word[:1] not in (program[:1], ".", "/")
+            or (program in known.tasks and not place)
+        ):
+            yield "program", ToldCall(command=program, words=flags)
+    elif not everyday and is_program(program) and program not in known.folders and _acts(program, said):
+        host = HOSTNAME.search(clause)
+        named = (host[0],) if host and program not in host[0] else ()
+        yield "alone", ToldCall(command=program, words=(*flags, *named))
+    elif not place and _PROGRAM.fullmatch(word.lower()) and word not in topic(Words).stop and word.isascii():
+        yield from _unknown(word, flags, following)
 
 
-def _called(clause: str, changes: bool) -> ToldCall | None:
-    about = _of_opening(clause, changes, sure=True)
-    return about or (_of_place(clause) if changes else None) or _of_marks(clause, changes)
-
-
-def _in_words(clause: str) -> ToldCall | None:
-    return _of_deed(clause) or (None if _SAYS.acts.search(clause) else of_naming(clause))
-
-
-def _ordered(clause: str) -> ToldCall | None:
-    """The command of an order to do something with it, or before it: the command is the trap."""
-    if not (_SAYS.acts.search(clause) or goes_well(clause)):
+def _with_object(
+    program: str, behind: Sequence[str], goes_on: Sequence[str], flags: tuple[str, ...]
+) -> ToldCall | None:
+    """The command of a program and its subcommand, with what it is about where it always names something."""
+    call = call_of_command(" ".join(_command_of([program, *behind], several=True)))
+    if call is None:
         return None
-    marked = MARKED.search(clause)
-    named = marked is not None and (" " in marked[1] or is_program(marked[1]))
-    ordered = _of_order(clause)
-    about = None if ordered and ordered.before else call_of_command(marked[1]) if marked and named else None
-    about = about or ordered
-    return about and ToldCall(command=about.command, before=about.before, replaced=not about.before)
-
-
-def _replaced(clause: str) -> ToldCall | None:
-    """The command that a clause names; if the clause gives an order, the trap is the command without following it."""
-    about = of_naming(clause)
-    return ToldCall(command=about.command, replaced=True) if about is not None and _SAYS.acts.search(clause) else about
-
-
-def _of_marks(clause: str, changes: bool) -> ToldCall | None:
-    """The call in the backticks of a clause; in an order, the call that is replaced or must come later."""
-    if goes_well(clause):
-        return None
-    orders = bool(_SAYS.acts.search(clause))
-    for each in MARKED.finditer(clause):
-        about = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
-        # "The `test` service" names no command.
-        if about is None or (each[1].isalpha() and _NAMES.match(clause[each.end() :])):
-            continue
-        ahead = _AHEAD_OF.search(clause[: each.start()]) if orders else None
-        replaced = orders and bool(_IN_PLACE_OF.search(clause[: each.start()]))
-        if ahead or replaced or not orders:
-            before = ahead[1] if ahead else ""
-            return ToldCall(command=about.command, words=about.words, path=about.path, before=before, replaced=replaced)
-    return None
-
-
-def _of_opening(clause: str, changes: bool, *, sure: bool) -> ToldCall | None:
-    """The command or file at the beginning of a clause, without backticks, up to a word that isn't part of it.
-
-    With `sure` its program must be known; otherwise the clause must say that it failed or was run.
-    """
-    bare = OPENS.sub("", clause, count=1)
-    said = bare.split()
-    words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), said))[:MOST_WORDS]
-    if not words:
-        return None
-    acts = (
-        len(said) > 1
-        and bool(SCRIPT.fullmatch(words[0]))
-        and bool(_SAYS.changes.fullmatch(said[1]) or _RUN.search(clause))
-    )
-    if changes and not acts and (about := _of_path(words[0])) is not None:
-        return about
-    known, program = programs(), words[0]
-    writes = program in _WRITES_WITH and _WRITES_WITH[program] in said
-    looks = known.looks_only | known.filters | known.sources | known.moves
-    if (program in looks and not writes) or not _PROGRAM.fullmatch(program):
-        return None
-    several = known.has_subcommands(program_name(program)) or program_name(program) in known.tasks
-    if sure and not (several or is_program(program)):
-        return None
-    if not several and program in _EVERYDAY and not _flags_of(said, words):
-        return None
-    if not sure and not _RUN.search(clause) and (_SAYS.bans.search(clause) or not _SAYS.fails.search(clause)):
-        return None
-    if not sure and program in topic(Words).stop:
-        return None
-    ends = len(words) < len(said) and not topic(Words).articles.intersection(said[len(words) : len(words) + 1])
-    # "make deploy hangs" is about a command; "make it work" and "trust the docs" are orders.
-    alone = several and len(words) == 1 and not (ends and program in known.tasks - _EVERYDAY)
-    if alone or (not several and (_SAYS.acts.search(clause) or not (ends or is_program(program)))):
-        return None
-    about = call_of_command(" ".join(_command_of(words, several=several)))
-    host = HOSTNAME.search(clause) if not several else None
-    named = (*_flags_of(said, words), *((host[0],) if host and program not in host[0] else ()))
     # "npm install sharp fails", but not "pip install straight into the system".
-    fails = bool(said[len(words) : len(words) + 1]) and _SAYS.fails.search(said[len(words)]) is not None
-    package = program in _OF_PACKAGES and (fails or len(words) == len(said))
-    behind = words[len(about.command.split()) :] if about and (program in OF_OBJECTS or package) else []
-    things = list(takewhile(lambda each: not each.startswith("-"), behind))[: 1 + (program in _OF_KINDS)]
-    on = next(reversed(things), "")
-    return about and ToldCall(command=about.command, words=named, on=on)
+    package = program in _OF_PACKAGES and (not goes_on or _SAYS.fails.search(goes_on[0]))
+    objects = behind[len(call.command.split()) - 1 :] if package or program in OF_OBJECTS else []
+    things = list(takewhile(lambda each: not each.startswith("-"), objects))[: 1 + (program in _OF_KINDS)]
+    return ToldCall(command=call.command, words=flags, on=next(reversed(things), ""))
+
+
+def _unknown(word: str, flags: tuple[str, ...], following: str) -> Iterator[tuple[str, ToldCall]]:
+    """A program of the project's own: it has flags, or fails by a name that is no word."""
+    if flags or (_MADE_UP.search(word) and _SAYS.fails.search(following)):
+        yield "unknown", ToldCall(command=word, words=flags)
+
+
+_MADE_UP = lazy_re(r"[a-z][A-Z]|[-_\d]")
+
+
+def _acts(program: str, said: Sequence[str]) -> bool:
+    """Whether a program does more than to look; with some flags those that look do."""
+    known = programs()
+    looks = known.looks_only | known.filters | known.sources | known.moves | known.shells
+    return program not in looks or _WRITES_WITH.get(program, " ") in said
+
+
+def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
+    """The commands that verbs tell: "don't force push", "I committed with --no-verify"."""
+    for verb, commands in _SAYS.deeds.items():
+        if found := re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
+            program, name, *flags = commands[0].split()
+            flags += _flags_of(clause.split(), ())
+            call = ToldCall(command=f"{program} {name}", words=tuple(flags))
+            how = "deed with a flag" if flags else "deed"
+            yield NamedCall(at=at, start=found.start(), end=found.end(), call=call, how=how)
+            return
+
+
+def _orders(clause: str, named: NamedCall) -> bool:
+    """Whether a clause orders something; "go test -race hangs" and "make -j blew up" only begin like an order."""
+    return bool(_SAYS.acts.search(clause)) and not (_opens(clause, named) and _SAYS.fails.search(clause[named.end :]))
+
+
+def _opens(clause: str, named: NamedCall) -> bool:
+    return OPENS.sub("", clause, count=1).lstrip("`").startswith(clause[named.start : named.end].strip("`"))
+
+
+def _before(clause: str, named: NamedCall) -> str:
+    return clause[: named.start].rstrip("`")
+
+
+def cues_of(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> Iterator[str]:
+    """What speaks for a call as the failing one, or against it; `every` is named by the text."""
+    clause, call = clauses[named.at], named.call
+    before = _before(clause, named)
+    path, program = bool(call.path and not call.command), next(iter(call.command.split()), "")
+    ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
+    ordered = _orders(clause, named) and not (ahead or instead)
+    held = {
+        named.how: True,
+        "named first": all((each.at, each.start) >= (named.at, named.start) for each in every),
+        "known": bool(program) and (" " in call.command or is_program(program)),
+        "changed file": path and bool(_SAYS.changes.search(clause)),
+        "folder": path and "/" in call.path,
+        "opens": _opens(clause, named),
+        "last clause": named.at == len(clauses) - 1,
+        "fails behind it": bool(_SAYS.fails.search(clause[named.end :])),
+        "banned": bool(_SAYS.bans.search(clause)),
+        "banned right before": bool(_BAN_BEFORE.search(before)),
+        "ordered": ordered,
+        "ordered beside others": ordered and any(not _SAYS.acts.search(clauses[each.at]) for each in every),
+        "after what is ordered": bool(ahead),
+        "in its place": bool(instead),
+        "instead": bool(_SAYS.instead.search(clause)),
+    }
+    return (name for name, holds in held.items() if holds)
+
+
+WEIGHTS: Mapping[str, float] = {
+    "after what is ordered": 2.7, "in its place": 2.7, "banned right before": 2.0, "known": 1.8, "named first": 1.25,
+    "fails behind it": 1.1, "opens": 0.95, "marked": 0.9, "changed file": 0.8, "folder": 0.95, "path": 0.65,
+    "subcommand": 0.65, "banned": 0.6, "program": -1.1, "unknown": -1.3, "ordered": -0.6,
+    "ordered beside others": -1.8, "instead": -0.8, "last clause": -1.3,
+}  # fmt: skip
+"""How much a cue speaks for a call: fitted to what twelve writers noted, each judged by the others' notes."""
+LEAST = 0.5
+"""A call of less is hardly ever the one that fails."""
 
 
 def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
@@ -274,47 +340,6 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
         if FLAG.fullmatch(bare) and (one in words or before in _WITH or one == f"({bare})"):
             flags[f"{bare} {two}" if two.isdigit() else bare] = None
     return tuple(flags)
-
-
-def _of_deed(clause: str) -> ToldCall | None:
-    """The command that a verb means: "don't force push", "I committed with --no-verify"."""
-    for verb, commands in _SAYS.deeds.items():
-        if re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
-            program, name, *flags = commands[0].split()
-            flags += _flags_of(clause.split(), ())
-            if flags:
-                return ToldCall(command=f"{program} {name}", words=tuple(flags))
-    return None
-
-
-def of_naming(clause: str) -> ToldCall | None:
-    """The command that a clause names somewhere, without backticks: "after a rebase cargo build dies"."""
-    words, known = [each.lstrip("(\"'").rstrip(f"{TRAILING})\"'") for each in clause.split()], programs()
-    for at, word in enumerate(words):
-        program = program_name(word[:1].lower() + word[1:]) if word else ""
-        rest = words[at + 1 : at + MOST_WORDS]
-        behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), rest))
-        flags = _flags_of(words, [program, *behind])
-        several = known.has_subcommands(program) and program not in _EVERYDAY
-        several |= program in known.tasks and program not in _ALSO_WORDS
-        plainly = word[:1] == program[:1] or word[:1] in "./"
-        if plainly and behind and several:
-            if behind[0].startswith("-") or topic(Words).articles.intersection(behind[:1]):
-                continue
-            about = call_of_command(" ".join(_command_of([program, *behind], several=True)))
-            return about and ToldCall(command=about.command, words=flags)
-        alone = program not in _EVERYDAY and program in known.files | known.tasks
-        before = words[max(0, at - 2) : at]
-        through = any(each in topic(Words).articles for each in before) or any(map(_THROUGH.search, before[-1:]))
-        shown = through or bool(flags) or not plainly
-        if ((alone and shown) or (flags and known.has_subcommands(program))) and _is_told_of(program):
-            return ToldCall(command=program, words=flags)
-    return None
-
-
-def _is_told_of(program: str) -> bool:
-    known = programs()
-    return program not in known.looks_only | known.filters | known.sources | known.moves | known.shells
 
 
 def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
@@ -344,38 +369,6 @@ def is_program(program: str) -> bool:
     return bool(SCRIPT.fullmatch(program)) or any(program in each for each in lists)
 
 
-def _of_place(clause: str) -> ToldCall | None:
-    """The file or folder that a clause about changes names without backticks."""
-    if not (_SAYS.bans.search(clause) or _SAYS.changes.search(clause) or _SAYS.instead.search(clause)):
-        return None
-    marked = MARKED.search(clause)
-    bare = clause[: marked.start()] if marked else clause
-    if marked and not _SAYS.bans.search(bare):
-        return None
-    named = (each.lstrip(" ,;:(").rstrip(f"{TRAILING})") for each in bare.split())
-    found = [about for each in named if (about := _of_path(each)) is not None]
-    return next((each for each in found if "/" in each.path), found[0] if found else None)
-
-
-def _folder_in(clause: str) -> ToldCall | None:
-    """The folder that a clause names: "everything in db/rows is old. Changing it breaks …"."""
-    words = (each.strip("(),.;`") for each in clause.split())
-    return next((ToldCall(path=as_place(each)) for each in words if "/" in each and PATH.fullmatch(each)), None)
-
-
-def _of_order(clause: str) -> ToldCall | None:
-    """The command that an order is about: “always pass --context to kubectl apply”."""
-    words = BRACKETS.sub(" ", clause).split()
-    for at in range(1, len(words) - 1):
-        known = programs().has_subcommands(words[at]) and not _SAYS.ends.search(words[at + 1])
-        if known and PLAIN.fullmatch(words[at + 1].rstrip(TRAILING)):
-            about = call_of_command(" ".join(_command_of([each.rstrip(TRAILING) for each in words[at:]], several=True)))
-            ahead = _AHEAD_OF.search(f"{clause[: clause.find(f' {words[at]} ')]} ")
-            return about and ToldCall(command=about.command, before=ahead[1] if ahead else "")
-    runner = next((each for each in words[1:] if each.rstrip(TRAILING) in programs().options), "")
-    return call_of_command(runner.rstrip(TRAILING)) if runner and FLAG.search(clause) else None
-
-
 def call_of_command(text: str) -> ToldCall | None:
     """The call of a command line, if it contains a command."""
     step = main_step(text) or next(iter(shell_steps(text)), None)
@@ -400,7 +393,7 @@ def call_of_command(text: str) -> ToldCall | None:
         if each == "auto" and words and words[-1].startswith("-"):
             # As many workers as processors, or another number.
             continue
-        if words and words[-1].startswith("-") and " " not in words[-1] and not each.startswith("-") and each != path:
+        if words and words[-1].startswith("-") and _VALUE.fullmatch(each):
             words[-1] = f"{words[-1]} {each}"
         elif each != path:
             words.append(each)

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned, Words
-from ireneo.lessons.guard import Trap
-from ireneo.lessons.lessons import HEED, as_part
+from ireneo.lessons.guard import HEED, Trap
+from ireneo.lessons.lessons import as_part
 from ireneo.lessons.limits import (
-    AS_ROOT,
     BRANCH,
     ENVIRONMENT,
     ENVIRONMENTS,
@@ -33,7 +32,6 @@ from ireneo.lessons.limits import (
 )
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.told_calls import (
-    BRACKETS,
     EVERYTHING,
     FLAG,
     FLAG_SET,
@@ -56,7 +54,7 @@ from ireneo.lessons.told_calls import (
     goes_well,
     goes_wrong,
     is_program,
-    of_naming,
+    named_calls,
     row_of,
     stops,
 )
@@ -310,7 +308,7 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
     return ToldFailure(
         said=said,
         command=about.command,
-        words=about.words,
+        words=(*about.words, *_settings(failing, about)),
         path=about.path,
         unless=_unless(f"{way} {more}", failing, others, about),
         way_out=f"{way}{':' if f'{way}: {more}' in text else ','} {more}" if more else way,
@@ -318,6 +316,20 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
         forbidden=forbidden,
         limits=tuple(limits_of(failing, others, at, about)) if about.command else (),
     )
+
+
+def _settings(failing: str, about: ToldCall) -> Iterator[str]:
+    """What a call has to show: a variable with its value, or a name with a backslash, before what goes wrong."""
+    if about.before or about.replaced or not about.command:
+        return iter(())
+    wrong = _SAYS.fails.search(failing)
+    told = failing[: wrong.start()] if wrong else failing
+    lacking = _LACKING.search(told)
+    told = told[: lacking.start()] if lacking else told
+    return (each for each in _SETTING.findall(MARKED.sub(r" \1 ", told)) if each not in about.words)
+
+
+_SETTING = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9_]+=[\w./:-]+|(?<!\w)\\[a-z]+")
 
 
 def _adds_to(clause: str, failing: str, about: ToldCall) -> bool:
@@ -354,55 +366,59 @@ def _is_label(clause: str) -> bool:
 
 
 def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> tuple[str, ...]:
-    """The commands, flags and variables with which a call avoids the trap: in the way out, or named elsewhere."""
-    have = {*about.command.split(), *" ".join(about.words).split()}
-    orders = [each for each in others if _SAYS.acts.search(each) or each[:1] == "-" or len(each.split()) <= _LABEL]
-    orders += [each for each in others if _SAYS.case.search(each)]
-    bare = _QUOTED.sub("", " ".join((way, *(each for each in orders if not FORBIDS.search(each)))))
-    # Of a flag with its value in backticks the value counts: `-n 1`.
+    """The commands, flags, variables and places with which a call steps into nothing: those of what is to be done."""
+    have = {about.path, about.command, *about.command.split(), *" ".join(about.words).split()}
+    lacking = _LACKING.search(failing)
+    good = [each for each in others if any(how.search(each) for how in (_SAYS.acts, _SAYS.fine, _SAYS.right))]
+    good += [each for each in others if each[:1] == "-" or len(each.split()) <= _LABEL]
+    bare = _QUOTED.sub(
+        "", " ; ".join((way, *(each for each in good if not FORBIDS.search(each)), lacking[0] if lacking else ""))
+    )
+    # Of a flag with its value in marks the value counts: `-n 1`.
     plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
-    news = [each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain) if each[0] not in have]
-    # Flags that the call has anyway: `-fd` in `-fdx`.
-    mine = "".join(each for each in have if SHORT.fullmatch(each))
-    news = [each for each in news if not (SHORT.fullmatch(each) and set(each) <= set(mine))]
-    # The flags after another command belong to it.
-    other = of_naming(way)
-    if other is not None and other.command != about.command:
-        behind = FLAG.findall(way[way.find(other.command.split()[0]) :])
-        news = [each for each in news if each not in behind]
+    out = [each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain)]
+    # What stands behind another command is its own.
+    others_own = (each for each in named_calls([way]) if each.how in ("subcommand", "program", "alone"))
+    other = next((each for each in others_own if each.call.command != about.command), None)
+    if other is not None:
+        behind = FLAG.findall(way[other.start :])
+        out = [each for each in out if each not in behind]
     program = next(iter(about.command.split()), " ")
-    ways = [each.rstrip(TRAILING) for each in bare.split() if "/" in each]
-    ways = [each for each in ways if SCRIPT.fullmatch(each) or each.endswith(f"/{program}")]
-    ways = [each for each in ways if each not in failing]
-    ways += [each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare) if each not in failing]
+    well = [each for each in others if _SAYS.fine.search(each) or _SAYS.right.search(each)]
+    words = [each.strip("()").rstrip(TRAILING) for each in MARKED.sub("", bare).split()]
+    fine = [each.strip("(),.") for clause in well for each in clause.split()]
+    places = [each for each in words if "/" in each and (SCRIPT.fullmatch(each) or each.endswith(f"/{program}"))]
+    places += [as_place(each) for each in fine if each.strip("/") and "/" in each and PATH.fullmatch(each)]
+    named = [*places, *(each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare))]
+    out += [each for each in named if each not in failing]
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
         read = call_of_command(each)
+        out += [found[0] for found in _VARIABLE.finditer(each)]
+        # The failing call itself is named beside its way out; one that only adds to it is known by what it adds.
         if each.startswith("-") and " " in each and each not in failing:
-            ways.append(each)
-        same = read is not None and read.command == about.command
-        news += [found[0] for found in _VARIABLE.finditer(each) if found[0] not in have]
-        # The failing call itself may be named next to its way out; a call that only adds to it is identified by what it
-        # adds.
-        told = read is None or " " in each or is_program(each) or each in way
-        if told and (not same or (read is not None and read.words != about.words and not news)):
-            ways.append(each)
-    well = (clause for clause in others if _SAYS.fine.search(clause) or _SAYS.right.search(clause))
-    fine = [word.strip("(),") for clause in well for word in clause.split()]
-    fine = [each for each in fine if PLAIN.fullmatch(each)]
-    ways += [as_place(each) if "/" in each else each for each in fine if "/" in each or each == "localhost"]
-    ways += [each[0][1:-1] for each in BRACKETS.finditer(way) if (read := call_of_command(each[0][1:-1])) and read.path]
+            out.append(each)
+        elif read is None or read.command != about.command:
+            out += [each] * (read is None or " " in each or is_program(each) or each in way)
+        elif read.words != about.words and not any(one[0] == "-" for one in out):
+            out.append(each)
     for clause in others:
         said = OPENS.sub("", clause, count=1).split()
         words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), said))[:MOST_WORDS]
         read = call_of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
         if read is not None and read.command != about.command and not words[1].isupper():
-            ways.append(" ".join(words[:2]))
-    lacking = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", failing, re.I)
-    if lacking and about.command and not topic(Words).stop.intersection(lacking.groups()):
-        ways.append(f"{about.command} {lacking[1]}")
-    # The command itself is no way out of its failure.
-    own = {about.path, about.command, *have}
-    return tuple(each for each in dict.fromkeys((*ways, *news)) if each not in own)
+            out.append(" ".join(words[:2]))
+    alone = _ALONE_LACKING.search(failing)
+    if alone and about.command and alone[1] not in topic(Words).stop:
+        out.append(f"{about.command} {alone[1]}")
+    # What the call has anyway, as `-fd` in `-fdx`, and the command itself are no way out of it.
+    mine = {letter for each in have if SHORT.fullmatch(each) for letter in each}
+    return tuple(
+        each for each in dict.fromkeys(out) if each not in have and not (SHORT.fullmatch(each) and mine >= set(each))
+    )
+
+
+_LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s.*$", re.I)
+_ALONE_LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", re.I)
 
 
 def _acts_by(program: str) -> bool:
@@ -415,14 +431,11 @@ def _within_sentence(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}" if _SAYS.acts.search(text) or _SAYS.bans.search(text) else text
 
 
-_BESIDE = lazy_re(lambda: rf"\((?:e\.g\. )?`?((?=[^()\s]*/)(?:{PATH.pattern}))`?\)")
 _BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
 _ROOT = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:{row_of('root')})(?![\w-])", re.I
 )
-_LANDS = lazy_re(lambda: rf"(?<![\w-])(?:{row_of('lands')})(?:\s+\w+){{0,2}}\s+$", re.I)
-_IN_FOLDER = lazy_re(lambda: rf"(?<![\w./-])([\w./-]++)`?\s+(?:{row_of('folder')})(?![\w-])", re.I)
-# The place follows such a word directly, or after an article and at most two words.
+# Where it holds is told right behind such a word, or after an article and at most two words more.
 _WHERE = lazy_re(
     lambda: (
         rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
@@ -441,11 +454,9 @@ _ON_HOST = lazy_re(
 _HOST_BESIDE = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*(?:\d+|-[a-z]+))`?\)", re.I
 )
-_AS_USER = lazy_re(r"(?<![\w@])([a-z][\w-]*@)(?=[\w.-])")
 _ON_NAME = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
 )
-_URL = lazy_re(r"(?<!\w)\w++://([\w.-]++)")
 _ON_BRANCH = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
 )
@@ -463,22 +474,19 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         yield f"{OBJECT}{about.on}"
     if not about.on or about.on in _THINGS:
         yield from (f"{OBJECT}{each}" for each in _things(told, about))
-    if _SAYS.as_root.search(told):
-        yield AS_ROOT
     if _SAYS.together.search(failing):
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
-    if _SAYS.whole.search(told) or EVERYTHING.search(told) or any(_names_more(each, about) for each in others):
+    if _SAYS.whole.search(told) or EVERYTHING.search(told):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
     beside = (_HOST_BESIDE.search(each) for each in (failing, *others[:at]))
     yield from islice((f"{HOST}{found[1]}" for found in beside if found), 1)
     if program in _TALKS:
-        hosts = [each for clause in (failing, *others[:at]) for how in (_URL, HOSTNAME) for each in how.findall(clause)]
+        hosts = [each for clause in (failing, *others[:at]) for each in HOSTNAME.findall(clause)]
         hosts = [each for each in hosts if each.rsplit(".", 1)[-1] not in _ENDINGS]
         hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not _SAYS.ends.search(each[1])]
-        yield from (f"{OBJECT}{each[1]}" for each in islice(_AS_USER.finditer(told), 1))
         yield from (f"{HOST}{each}" for each in hosts[:1])
     if program in _COPIES and (bucket := _ON_NAME.search(told)) and not _ADJECTIVE.search(bucket[1]):
         yield f"{OBJECT}{bucket[1]}"
@@ -491,9 +499,6 @@ def _places(told: str, failing: str, others: Sequence[str], at: int, about: Told
     named = [told] if replaced and not about.path else []
     words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
     yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
-    if not about.path:
-        beside = (_BESIDE.search(each) for each in (failing, *others[:at]))
-        yield from (f"{PLACE}{found[1]}" for found in beside if found)
     forbidden = " ".join(each for each in others[:at] if _SAYS.bans.search(each))
     branch = _ON_BRANCH.search(f"{forbidden} {told}")
     if branch:
@@ -501,12 +506,8 @@ def _places(told: str, failing: str, others: Sequence[str], at: int, about: Told
     for each in _WHERE.finditer(told):
         if each["environment"]:
             yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
-        elif not (about.path or branch or _LANDS.search(told[: each.start()])):
+        elif not (about.path or branch):
             yield f"{PLACE}{each['place']}"
-    if folder := _IN_FOLDER.search(told):
-        name = folder[1].rstrip("/")
-        within = (word for each in (told, *others) for word in each.split() if _is_within(word, name))
-        yield from (f"{PLACE}{each}" for each in islice(within, 1))
 
 
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
@@ -537,16 +538,3 @@ def _things(told: str, about: ToldCall) -> Iterator[str]:
     if about.command.split()[0] in OF_OBJECTS:
         named = (each[1] for each in _NAMED_THING.finditer(told))
         yield from islice((each for each in named if each not in _UNNAMED | _THINGS), 1)
-
-
-def _names_more(clause: str, about: ToldCall) -> bool:
-    """Whether a clause names an object of the same command, if the failing one has none."""
-    if about.path or " " not in about.command or any(not each.startswith("-") for each in about.words):
-        return False
-    read = [call_of_command(found[1]) for found in MARKED.finditer(clause)]
-    same = [each for each in read if each is not None and each.command == about.command]
-    return any(each.path or any(not word.startswith("-") and "=" not in word for word in each.words) for each in same)
-
-
-def _is_within(path: str, name: str) -> bool:
-    return "/" in path and name in path.strip(f"{TRAILING}`()").split("/")
