@@ -15,9 +15,9 @@ from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, ThreadKind, Writing
 
 HAND_WEIGHT = 10.0
-"""Weight of what is written by hand; above everything found by rules."""
+"""The weight of what is written by hand, above everything found by rules."""
 BY_WHOM = "by hand"
-"""`Writing.prompt` of a summary that was written by hand."""
+"""The `Writing.prompt` of a summary that was written by hand."""
 _HIDDEN: frozenset[str] = frozenset({"secret", "lie"})
 """Kinds known only to the person who hides them."""
 THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
@@ -28,7 +28,7 @@ def with_threads_by_hand(
 ) -> tuple[Thread, ...]:
     """Return the open threads: those that were `found`, with edits applied, and those added by hand.
 
-    Without released ones, added ones that are `closed`, and added ones that the character `seen_by` doesn't know of.
+    Released threads are left out, as are added ones that are `closed` or unknown to the character `seen_by`.
     """
     released = {note.about for note in notes if note.kind == "release"}
     worded = wordings(notes)
@@ -80,7 +80,7 @@ def is_known(note: Annotation, seen_by: str) -> bool:
 
 
 def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:
-    """Return the latest wording by hand of each item, by the item's id."""
+    """Return the latest wording by hand of each edited item, by the item's id."""
     out: dict[str, Annotation] = {}
     for note in notes:
         if note.kind == "wording" and (note.about not in out or out[note.about].number < note.number):
@@ -167,7 +167,7 @@ CANON = "What stands, as it was set by hand:"
 
 
 def canon_lines(facts: Sequence[Annotation], room: int, count: Callable[[str], int]) -> list[str]:
-    """Return the lines for the canon facts, in order, in at most `room` tokens; a line says how many more there are."""
+    """Return the lines for the canon facts, in order, within `room` tokens; a line says how many more there are."""
     lines: list[str] = []
     used = count(CANON) + 1
     for note in facts:

@@ -1,8 +1,8 @@
 """The cast of a story over all of its summaries: identities, players, fates, and the current setting.
 
-Each leaf keeps its findings (`ireneo.summaries.find_cast`) as lines of its section "cast": for each name how often it
-acts and who answers when it is called, and explicit statements. A deeper summary holds the sums of those below it, up
-to a limit. Identities are resolved over the summaries that a context shows.
+Each leaf stores its findings (`ireneo.summaries.find_cast`) in its section "cast": for each name how often it acts, who
+answers when it is called, and explicit statements. A deeper summary holds the sums of those below it, up to a limit.
+Identities are resolved over the summaries that a context shows.
 """
 
 from __future__ import annotations
@@ -19,51 +19,52 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 LEAF_LINES = 20, 30
 DEEP_LINES = 40, 80
-"""Most names, and most statements about them, in a leaf and in a deeper summary."""
+"""Most names in a deeper summary, and most statements about them."""
 STATEMENTS = 6
 """Most statements of one kind about one name."""
 ANSWERING = 4
-"""Most authors kept who answer to a name."""
+"""Most authors stored who answer to a name."""
 FATES = ("dead", "alive", "gone")
 FACTS = ("is", "alias", "full", "where", *FATES)
 OF_TEXT = frozenset({"is", "alias", "full"})
-"""Kinds of statements of which each text counts as one; of all other kinds only the newest statement counts."""
+"""Kinds of statements that count once for each text; for all other kinds only the newest statement counts."""
 SAID = 2
 """Weight of speaking against acting."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
-"""Least answers, and share of all answers, by which a name is an author's character."""
+"""The least answers, and the least share of all answers, by which a name is an author's character."""
 PLAYED_LEAVES = 4
-"""Leaves, or as many parts of them, in which a character of an author is named."""
+"""In how many leaves, or parts of them, a character of an author must be named."""
 PLAYING, NAMED = 0.1, 0.2
-"""Weights of a player's line and of being named, against acting."""
+"""The weights of a player's line and of being named, compared to acting."""
 DESCRIBED = 5.0
-"""Bonus, in acts, for keeping a name that has a description."""
+"""A bonus, in acts, for a name that has a description."""
 SURE = 2
-"""Least weight of a statement that is shown; something said once, perhaps in jest, has 1."""
+"""The least weight of a statement that is shown; a statement made once, perhaps in jest, has 1."""
 ACTS_ON = 5
-"""Acts after a death by which somebody is alive after all."""
+"""After this many acts following a death somebody is alive after all."""
 SEEN, OFTEN = 2, 5
-"""Leaves and acts, or acts alone, that make somebody part of the cast."""
+"""How many leaves and acts, or acts alone, make somebody part of the cast."""
 PRESENT = 2
-"""Newest summaries that are searched for the current setting."""
+"""How many of the newest summaries are searched for the current setting."""
 ALONE = 2
-"""A further description needs more words than this many."""
+"""A further description must have more words than this."""
 LONGEST_NAME = 4
 """Most words of a name that is shown."""
 PASSING = 0.05
-"""Least weight, as a share of the main character's, at which somebody without a description is shown."""
+"""The least weight, as a share of the main character's, at which somebody without a description is shown."""
 MAIN = 24
 """Most people shown."""
 PROMINENT = 12
-"""Most people who are shown by their names alone, where nobody plays anybody."""
+"""Most people who are shown only by name, if nobody plays anybody."""
 OFTEN_NAMED = 20, 3
-"""Least times that somebody is named, and leaves, to be of the cast without an act: who tells a story seldom acts."""
+"""How often, and in how many leaves, somebody without acts must be named to be part of the cast: storytellers seldom
+act."""
 LEAST_PARTS = 2
-"""A name needs more words than this many, so that its parts may be two names of one person."""
+"""A name must have more words than this for its parts to be two names of one person."""
 
 
 def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> Section | None:
-    """Return the section "cast" with the sums of adjacent `stretches`; `most` limits names and statements."""
+    """Return the section "cast" with the sums over adjacent `stretches`; `most` limits names and statements."""
     people: dict[str, list[Line]] = defaultdict(list)
     facts: dict[tuple[str, str, str], Line] = {}
     for lines in stretches:
@@ -90,7 +91,8 @@ def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> 
         of_one[line.verbs[0][0], line.subject] += 1
         if of_one[line.verbs[0][0], line.subject] <= STATEMENTS:
             out.append(line)
-    # Aliases, fates and places outlast descriptions, and statements about those who act most outlast others.
+    # Aliases, fates and places are kept longer than descriptions, and statements about those who act most longer than
+    # others.
     out.sort(key=lambda line: (line.verbs[0][0] == "is", -worth.get(line.subject, 0.0) - line.weight, -line.position))
     lines = (*kept, *out[: most[1]])
     return Section(name="cast", lines=lines) if lines else None
@@ -159,7 +161,7 @@ class CastMember(Struct, kw_only=True):
     """A person in a story."""
 
     name: str
-    """The name they speak under, or are called by most."""
+    """The name under which they speak, or by which they are called most."""
     names: tuple[str, ...]
     """All names, the commonest first."""
     full: str = ""
@@ -173,7 +175,7 @@ class CastMember(Struct, kw_only=True):
 
 
 class KnownCast(Struct, kw_only=True):
-    """The cast as far as summaries know it."""
+    """The cast as far as the summaries know it."""
 
     people: tuple[CastMember, ...] = ()
     """The most active first."""
@@ -219,7 +221,7 @@ class _WholeCast:
         self._full: Counter[str] = Counter()
         for line in self._facts:
             if line.verbs[0][0] == "full":
-                # Each of its words counted it.
+                # Each of its words was counted for it.
                 self._full[line.text] = max(self._full[line.text], line.verbs[0][1])
         self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
         self._characters = self._played()
@@ -240,7 +242,7 @@ class _WholeCast:
     def _played(self) -> dict[str, str]:
         """Map each character's name to the author who answers when it is called."""
         own = self._as_themselves()
-        # Whom somebody plays in a game within an evening is none of the cast.
+        # Characters of a game within one evening aren't part of the cast.
         least = min(PLAYED_LEAVES, self._leaves // PLAYED_LEAVES)
         claims: list[tuple[float, str, str]] = []
         for name, line in self._named.items():
@@ -331,13 +333,13 @@ class _WholeCast:
             yield from self._short_forms(words, forms, longer, same)
 
     def _parts(self, same: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[tuple[str, str]]:
-        """Pair the two names of which a longer one is made: Long John and Silver, of Long John Silver."""
+        """Pair the two names that a longer one combines: Long John and Silver, in Long John Silver."""
         for words, forms in same.items():
             if len(words) > LEAST_PARTS and sum(self._full[each] for each in forms) >= SURE:
                 yield from ((forms[0], same[part][0]) for part in (words[:-1], words[-1:]) if part in same)
 
     def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-        """Pair the name without a title with the bearer who is named by far the most."""
+        """Pair the name without a title with the person who has it and is named by far the most."""
         weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
         best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
         if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
@@ -383,14 +385,14 @@ class _WholeCast:
         fate = self._fate([line for line in facts if line.verbs[0][0] in FATES], names)
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
         recurs = seen >= min(SEEN, self._leaves)
-        # A description is evidence for a person, too.
+        # A description is also evidence of a person.
         often = counts["named"] >= OFTEN_NAMED[0] and seen >= OFTEN_NAMED[1] and not counts["inside"] + counts["thing"]
         if not (recurs and (is_so or fate)) and not often and (acting < SEEN or not (recurs or acting >= OFTEN)):
             return None
         if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
             return None
         player = next((self._characters[name] for name in names if name in self._characters), "")
-        # The name somebody speaks under stays, whatever else they are called.
+        # The name under which somebody speaks is kept, whatever else they are called.
         name = next((each for each in names if each in self._speaking), names[0])
         full = self._fullest(name, names)
         own = self._own_words([each for each in names if self._is_form(name, each)])
@@ -406,9 +408,9 @@ class _WholeCast:
         )
 
     def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
-        """Return the last certain fate of somebody who doesn't go on acting under any name.
+        """Return the last certain fate of somebody who doesn't act any more under any name.
 
-        Whom a player plays goes on, whatever was said.
+        A player's character stays alive, whatever was said.
         """
         line = max(told, key=_position, default=None)
         if any(name in self._characters for name in names):
@@ -424,7 +426,7 @@ class _WholeCast:
         return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
 
     def _other_names(self, names: Sequence[str], own: set[str]) -> tuple[str, ...]:
-        """Return the names that share no word with the name that is shown, nor with one another."""
+        """Return the names that share no word with the shown name or with each other."""
         out: list[str] = []
         words = set(own)
         for each in names:
@@ -494,7 +496,7 @@ HEADING = "Who is who:"
 
 
 def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
-    """Return the lines on the cast and the setting, the most active people first, in at most `room` tokens."""
+    """Return the lines about the cast and the setting, the most active people first, within `room` tokens."""
     left = room - count(HEADING) - 1
     present: list[str] = []
     for label, text in (("Narrator", known.narrator), ("Where", known.where)):
@@ -516,10 +518,10 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
 
 
 def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
-    """Return who plays whom and who has other names: what the prose of a model, which names everybody, doesn't say."""
+    """Return who plays whom and who has other names, which a model's prose, where all have names, doesn't say."""
     least = PASSING * known.people[0].weight if known.people else 0.0
     played = [f"{each.name} by {each.player}" for each in known.people if each.player and each.weight > least]
-    # Not "all others by" whoever tells: at a table there are players whose characters nobody named.
+    # Not "all others by" the narrator: at a table there are players whose characters nobody named.
     told = f"; told by {known.narrator}" if known.narrator else ""
     lines = [f"Played: {', '.join(played)}{told}"] if played else []
     lines += [f"- {each.full}, also {', '.join(each.aliases)}" for each in known.people[:MAIN] if each.aliases]
@@ -531,9 +533,9 @@ def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> lis
 
 
 def _prominent(known: KnownCast) -> list[str]:
-    """Return a line with the names of those who do most and of whom nothing else is told; empty where some are played.
+    """Return a line with the most active people about whom nothing else is known; empty if some are played.
 
-    In a play the players' characters have lines of their own.
+    The players' characters have lines of their own.
     """
     if any(each.player for each in known.people):
         return []
@@ -547,7 +549,7 @@ def _prominent(known: KnownCast) -> list[str]:
 
 
 def say_person(person: CastMember) -> str:
-    """Return one line on somebody; empty if only the name is known."""
+    """Return a line about somebody; empty if only the name is known."""
     notes = [f"played by {person.player}"] if person.player else []
     notes += [f"also {name}" for name in person.aliases]
     said = "; ".join([*person.is_so, *([person.fate] if person.fate else [])])

@@ -21,15 +21,15 @@ MOST_OPTIONS = 12
 LONGEST_OPTION = 160
 """Most characters of an option that are kept."""
 LONGEST_HEADED = 280
-"""Most characters that are kept of an option which has a text besides its heading."""
+"""Most characters that are kept of an option with a text besides its heading."""
 LINES_BEFORE = 6
-"""Lines before a list in which its question stands."""
+"""How many lines before a list may contain its question."""
 LONGEST_CHOICE = 240
-"""A longer message says by itself what it wants."""
+"""A longer message itself says what it wants."""
 BARE_CHOICE = 3
-"""A message of at most this many characters is no more than a number: what was chosen is told."""
+"""A message of at most this many characters is only a number, so the chosen option is shown."""
 OFFERED, CHOSEN = 0.2, 9.0
-"""Weights of a list of options, kept for what may be chosen of it, and of a choice."""
+"""The weights of a list of options, kept for a later choice, and of a choice."""
 _OPTION = lazy_re(
     r"^\s{0,6}(?:[-*] |\| ?)?(?P<hashes>#{1,4} )?(?:\*\*)?(?P<label>option )?\(?(?P<number>[1-9a-f])"
     r"(?:(?:\*\*)?[.):](?:\*\*)?|(?(label) [-–—]|(?!)))\s+(?P<said>\S.*)$",
@@ -48,12 +48,12 @@ def options_line(message: Message) -> Line | None:
     begins, first = 0, _FIRST[0]
     items = list(_OPTION.finditer(message.text))
     labelled = [option for option in items if option["label"]]
-    # What is listed within "Option 1" is no option.
+    # A list inside "Option 1" contains no options.
     items = labelled if len(labelled) > 1 else items
     for place, option in enumerate(items):
         number = option["number"].upper()
         if number in _FIRST:
-            # Answers are about the last list.
+            # Answers refer to the last list.
             found, begins, first = {}, option.start(), number
         if ord(number) == ord(first) + len(found):
             end = items[place + 1].start() if place + 1 < len(items) else None
@@ -73,8 +73,8 @@ def options_line(message: Message) -> Line | None:
 
 
 def _option(option: re.Match[str], body: str) -> str:
-    """What an option says: its line, or, if it has a heading, the first statement under the heading."""
-    # In a table an option stands in one cell, and what it means in the next.
+    """The text of an option: its line, or the first statement under its heading if it has one."""
+    # In a table an option is in one cell, and its meaning in the next.
     said = _CELLS.sub(" — ", " ".join(option["said"].replace("**", "").split()).rstrip(" |"))
     if option["hashes"]:
         under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")
@@ -83,7 +83,7 @@ def _option(option: re.Match[str], body: str) -> str:
 
 
 def stands_at_list(said: str) -> bool:
-    """Whether a question stands at the list that the agent's words end with, and not far behind it."""
+    """Whether a question is at the list at the end of the agent's words, and not far behind it."""
     behind = said[max((option.end() for option in _OPTION.finditer(said)), default=0) :]
     paragraphs = [each for each in behind.split("\n\n")[1:] if each.strip()]
     return len(paragraphs) <= PARAGRAPHS_BEHIND
@@ -104,11 +104,11 @@ class UserChoice(Struct, frozen=True, kw_only=True):
     offered: int
     """The position of the message that offers them."""
     options: tuple[str, ...]
-    """How each option begins."""
+    """The beginning of each option."""
     rejected: tuple[str, ...]
-    """How those begin that were not chosen."""
+    """The beginnings of options that were not chosen."""
     explained: tuple[str, ...] = ()
-    """What the list says of those, whole."""
+    """The whole text of these in the list."""
 
 
 def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
@@ -162,20 +162,20 @@ _REFERS = lazy_re(
     lambda: (
         rf"\b{either(topic(OwnWords).refers_to)} (?:the )?(?:{either(topic(OwnWords).points)}s? )?#?[1-9](?!\w|\.\w)"
         r"(?:(?:,? ?(?:&|and|und|or|oder) |, ?)#?[1-9](?!\w|\.\w))*"
-        # "Fix 3 files" names no item.
+        # "Fix 3 files" refers to no item.
         rf"(?=\s*(?:$|[.,;:!?)&]|{either(topic(OwnWords).chosen)}\b))"
     ),
     re.I,
 )
-"""Where a message refers to items of a list by their numbers."""
+"""A reference to items of a list by their numbers."""
 _BEGINNING, _TELLING = 40, 8
-"""Characters of an option by which a line is known to tell it, and the fewest that are enough."""
+"""How many characters of an option identify a line about it, and the fewest that suffice."""
 _BEFORE_OPTION = lazy_re(r"[\s:;,(–—-]*(?:\(?\b[1-9A-F]\b[.):]*)?[\s:;,–—-]*$", re.I)
 _LEAD_WORDS = 3
 
 
 def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> list[Line]:
-    """`lines` without the options that the user did not choose: of a line that lists them, what leads to the list."""
+    """Remove the options that the user did not choose from `lines`; a line that lists them keeps its introduction."""
     out: list[Line] = []
     for line in lines:
         said = line.text.casefold()

@@ -1,6 +1,6 @@
-"""Find, by rules alone, the cast of a stretch of a story: who acts, what is said of them, and where the story is set.
+"""Find, by rules, the cast of a stretch of a story: who acts, what is said about them, and where the story is set.
 
-A leaf keeps counts rather than conclusions: a name is a person if it acts, and a player's character is the one whose
+A leaf stores counts rather than conclusions: a name is a person if it acts, and a player's character is the one whose
 name that player answers to. Identities are resolved over the counts of all leaves (`ireneo.summaries.cast`).
 """
 
@@ -32,21 +32,23 @@ _TURNS = topic(Turns)
 
 
 PLAYS, INTRODUCES = 12, 4
-"""Evidence that a character is an author's: the author says so, or speaks as the character in the first person. An
-answer when the name is called counts 1."""
+"""The evidence that a character is an author's: the author says so, or speaks as the character in the first person.
+An answer when the name is called counts 1."""
 SURE = 2
-"""Weight of what a narrator says of somebody, or authors of themselves; what others say, perhaps in jest, counts 1."""
+"""The weight of what a narrator says about somebody, or authors about themselves; what others say, perhaps in jest,
+counts 1."""
 LONGEST = 70
-"""Longest description of somebody, in characters."""
+"""Most characters of a description of somebody."""
 PHRASE_WORDS, TAIL_WORDS = 5, 8
 SHORT = 300
-"""Characters; in a text up to this length, a note of laughter marks all of it as a joke."""
+"""In a text of up to this many characters, a note of laughter marks all of it as a joke."""
 NEAR = 120
-"""Characters around a sentence in which talk about the show makes the sentence part of that talk."""
+"""How many characters around a sentence are searched for talk about the show, which makes the sentence part of that
+talk."""
 LONGEST_SENTENCE = 1_000
-"""Characters; longer sentences are not searched for statements."""
+"""Sentences with more characters are not searched for statements."""
 FEWEST = 4
-"""Words; a shorter sentence states nothing about anybody."""
+"""Sentences with fewer words state nothing about anybody."""
 
 _JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(_SAYS.jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
@@ -80,13 +82,13 @@ class _CastSentence(Struct, kw_only=True, dict=True):
     author: str
     narrated: bool
     quoted: bool
-    """Part of prose with quoted speech, where the referent of "my" and "his" is unknown."""
+    """Whether it is in prose with quoted speech, where it is unknown to whom "my" and "his" refer."""
     place: int
-    """Index of the text it is from."""
+    """The index of the text that contains it."""
     position: int
     source: MessageId
     said: str
-    """The whole text that the sentence is from."""
+    """The whole text that contains the sentence."""
     sure: bool
     """Whether a narrator says it, or the story has no narrator, so that nobody jests."""
     names: tuple[str, ...] = ()
@@ -252,7 +254,7 @@ def _acts(after: str) -> bool:
 
 
 def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
-    """Count who answers when a name is called; the caller counts against."""
+    """Count who answers when a name is called; answers by the caller count against it."""
     for one, other in zip_longest(told, told[1:]):
         called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
         answering = authors(other.author) if called and other and other.author != one.author else []
@@ -295,7 +297,7 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
 
 
 def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
-    """Count the characters whom an author claims to play, or speaks as."""
+    """Count the characters whom an author claims to play, or as whom they speak."""
     for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
         if (match := pattern.search(each.text)) and (name := _name(match, "x", each)):
             found.answers[name][author] += times
@@ -303,7 +305,7 @@ def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
 
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
     """Record who died, lives again, or is gone."""
-    # In the dialogue of a novel, people are called dead who are not.
+    # In a novel's dialogue, living people are called dead.
     if each.quoted or each.words.isdisjoint(_SAYS.fates):
         return
     said_by = "" if each.narrated else each.author
@@ -415,7 +417,7 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
         called = _SAYS.named.search(lead)
         before = lead[: called.start()] if called else lead
         if each.quoted and before.endswith(", "):
-            # Holm may be the one addressed.
+            # Holm may be the person addressed.
             continue
         if (what := _phrase_before(before, called=bool(called), follows=after)) and (said := _whose(what, each, name)):
             yield name, said
@@ -514,7 +516,7 @@ def is_person(word: str) -> bool:
 
 
 def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
-    """Resolve "my" and "his" in a description; None if that is impossible or it says too little.
+    """Resolve "my" and "his" in a description; None if that is impossible or the result says too little.
 
     The second value says whether it is relative to the speaker.
     """

@@ -1,7 +1,7 @@
-"""Find, by rules alone, the threads that a stretch of a story opens and resolves.
+"""Find, by rules, the threads that a stretch of a story opens and resolves.
 
-Lines over the words of an English sentence (`ireneo.language.word_lines`), fitted to marked sentences, tell whether it
-opens one and of which kind. In other languages patterns of the language data do.
+For English, linear models over the words of a sentence (`ireneo.language.word_lines`), fitted to labelled sentences,
+decide whether it opens one and of which kind. For other languages patterns of the language data do.
 """
 
 from __future__ import annotations
@@ -34,36 +34,37 @@ _TURNS = topic(Turns)
 STEMS = 8_192
 """Size of the cache of word stems."""
 TEXTS = 2_048
-"""How many texts are kept with what they are about: more than a stretch and its open threads have."""
+"""How many texts are cached with their content words: more than a stretch and its open threads have."""
 _BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "wound"})
-"""Kinds whose other party is the listener of whoever says so of themselves."""
+"""Kinds whose other party is the listener, if the speaker is one of the parties."""
 AROUND = 60
 """Characters before a cue in which an "if" cancels it."""
 _SAYING: frozenset[ThreadKind] = frozenset({"secret", "lie"})
-"""Kinds that are nothing without what is hidden or said."""
+"""Kinds that mean nothing without what is hidden or said."""
 _OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
-"""Kinds that whoever speaks of themselves and of others has."""
+"""Kinds that belong to a speaker who mentions themselves and others."""
 _PAUSE = frozenset(",.!")
 OPENS = 0.4
-"""Least value of an English sentence that opens a thread."""
+"""The least value of an English sentence that opens a thread."""
 LASTS, OPENS_SURELY = 1.2, -0.5
-"""Least value of a sentence of spoken play that opens a thread, and of what opens one in writing to say its kind."""
+"""In spoken play, the least value of a sentence that opens a thread, and of the model for written stories to give it
+a kind."""
 MATTERS, USUAL = 0.5, -0.8
 """How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0
-"""What is added to the value of closing before it counts against opening."""
+"""Added to the value of closing before that counts against opening."""
 SAYS = 2
-"""Least content words of a sentence that says by itself what is hidden."""
+"""The least content words of a sentence that itself says what is hidden."""
 SURE = 0.55
-"""Least chance of its kind, among all kinds; below, what it opens isn't said."""
+"""The least probability of its kind; below it, the kind is left open."""
 MAX_CHARACTERS = 240
-"""Longest text of a thread."""
+"""Most characters of a thread's text."""
 LEAD = 100
 """Most characters kept before the cue in a long sentence."""
 NAMED = 0.2
 """Extra weight of a thread that names somebody or something."""
 
-# Cues: the words that open or end a thread, compiled from the language data, and patterns for their surroundings.
+# Cues: the words that open or end a thread, compiled from the language data, and patterns for the text around them.
 
 
 Row = TypeVar("Row", bound=Opening | Ending)
@@ -160,7 +161,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=TEXTS)
 def about(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text; kept, since each open thread is compared with the same texts."""
+    """Return the stems of the content words of a text; cached, as each open thread is compared with the same texts."""
     return frozenset(_stem(word) for word in _said(text) if len(word) > 1 and word not in _empty())
 
 
@@ -196,17 +197,17 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
 
 @from_data
 def _lines() -> tuple[WordLine, WordLine, dict[ThreadKind, WordLine]]:
-    """Return the line of what opens a thread, that of what closes one, and that of each kind."""
+    """Return the models for opening a thread, for closing one, and for each kind."""
     lines = word_lines("threads")
     return lines["opens"], lines["closes"], {kind: lines[kind] for kind in _KINDS}
 
 
 def _by_words(sentence: Sentence, following: str) -> Thread | None:
-    """Return the thread that an English sentence opens by its words."""
+    """Return the thread that the words of an English sentence open."""
     text, voiced = sentence.text, sentence.voiced
     found = features(text)
     opens, closes, _ = _lines()
-    # What closes a thread speaks of the same things as what opens one.
+    # Sentences that close a thread use similar words to those that open one.
     value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
     later = word_lines(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
     value += MATTERS * (later - USUAL)
@@ -217,13 +218,13 @@ def _by_words(sentence: Sentence, following: str) -> Thread | None:
     least = SAYS if kind in _SAYING else 0 if who and whom else 1
     words = _whole(sentence, following, least)
     if words is None or not (who or whom or voiced.speaker or names(words)):
-        # Whose it is nobody could tell from it.
+        # Nobody could tell from it whose thread it is.
         return None
     return thread(kind, words, voiced, who, whom, 1.0 + min(value - OPENS, 2.0) / 2)
 
 
 def _kind_by_words(found: Features) -> ThreadKind:
-    """Return the likeliest kind, or `open` where none is sure."""
+    """Return the likeliest kind, or `open` if none is certain."""
     _, _, kinds = _lines()
     values = {kind: line.value(found) for kind, line in kinds.items()}
     kind = max(values, key=lambda each: values[each])
@@ -231,7 +232,7 @@ def _kind_by_words(found: Features) -> ThreadKind:
 
 
 def _whole(sentence: Sentence, following: str, least: int) -> str | None:
-    """Return a sentence with the neighbour that it can't do without; None where neither says what it is about."""
+    """Return a sentence with the neighbour that it needs; None if neither names the subject."""
     text, wider = sentence.text, sentence.with_before
     joined = f"{text} {following}"
     if len(about(text)) < least:
@@ -242,7 +243,7 @@ def _whole(sentence: Sentence, following: str, least: int) -> str | None:
 
 
 def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
-    """Return whose a thread is, and the other party, by whom its sentence names first; empty where that is open."""
+    """Return whose thread it is, and the other party, by whom its sentence names first; empty if unknown."""
     known, voiced = _SAYS, sentence.voiced
     people = _mentioned(sentence.text)
     first, leads, place = people[0] if people else ("", "", 0)
@@ -272,7 +273,7 @@ def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
 def _mentioned(text: str) -> list[tuple[str, str, int]]:
     """Return the names and, in lower case, pronouns of a sentence in order, each with the word before it and its place.
 
-    Whoever is only called by name (“Tom, …”) is left out.
+    People who are only addressed by name (“Tom, …”) are left out.
     """
     known, named = _SAYS, names(text)
     persons = known.speaker | known.hearer | known.nobody
@@ -290,7 +291,7 @@ def _mentioned(text: str) -> list[tuple[str, str, int]]:
 
 
 def _begins_with_name(word: str) -> bool:
-    """Whether the first word of a sentence is a name: no word that the lines know."""
+    """Whether the first word of a sentence is a name: a word unknown to the models."""
     opens, _, _ = _lines()
     return _opens_with_name(word) and word.lower() not in opens.weights
 
@@ -300,7 +301,7 @@ def _lends(text: str) -> bool:
 
 
 def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
-    """Build a thread that is opened in `voiced`; where nobody is known whose it is, its words say who speaks."""
+    """Build a thread that is opened in `voiced`; if nobody is known whose it is, its text names the speaker."""
     words = " ".join(text.split())
     bare = words.strip(' "“”«»')
     words = bare if balanced(bare) or not balanced(words) else words
@@ -355,7 +356,7 @@ def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     if not (who or whom or named):
-        # Whose it is nobody could tell from it.
+        # Nobody could tell from it whose thread it is.
         return None
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.row.weight)
 
@@ -374,7 +375,7 @@ def _meant(found: re.Match[str], group: str) -> str | None:
 
 
 def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> str | None:
-    """Return the thread's sentence, with the one before where that is needed; None if neither says what it is about."""
+    """Return the thread's sentence, with the one before if needed; None if neither names the subject."""
     text, wider = sentence.text, sentence.with_before
     rest = text[: found.start()] + " " + text[found.end() :]
     named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
@@ -390,7 +391,7 @@ def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> 
 
 
 def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
-    """The person whom a word of a cue refers to; without a word, the default of that kind of thread."""
+    """The person to whom a word of a cue refers; without a word, the default for that kind of thread."""
     word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
     low = word.lower()
     if low.split(" ")[0] in _SAYS.speaker:
@@ -421,30 +422,30 @@ def _around(text: str, place: int) -> str:
 
 
 _THINGS: frozenset[ThreadKind] = frozenset({"wound", "possession", "lie"})
-"""Kinds identified by their object: the arm that is healed, the ring that is lost."""
+"""Kinds identified by an object: the arm that is healed, the ring that is lost."""
 BESIDE = 25
-"""Characters around an ending or a verb within which its object is looked for."""
+"""How many characters around an ending or a verb are searched for its object."""
 ENOUGH = 0.5
-"""Share of a thread's content words that must recur where it ends."""
+"""The share of a thread's content words that must recur where it ends."""
 
 CLOSES = 5.5
-"""What a sentence comes to at the least that closes a thread: how rare the words are that both have,"""
+"""The least value of a sentence that closes a thread."""
 SENTENCE, MESSAGE, CLOSING = 0.6, 0.5, 1.5
-"""those of the sentence and those of its message, and how much it speaks like a closing."""
+"""The weights in it: of the rarity of shared words in the sentence and in its message, and of the closing model."""
 TOLD_AGAIN = 0.5
-"""Share of the runs of three words of an opening by which a text tells it again."""
+"""The share of an opening's runs of three words from which on a text only repeats it."""
 SHARED = 2
-"""Fewest words besides names that a thread and the text that closes it have in common."""
+"""The fewest words besides names that a thread and the text that closes it share."""
 STRETCH = 100
-"""Texts of which a stretch counts as being at the least, so that words of a short one aren't taken for common."""
+"""A stretch counts as having at least this many texts, so that words of a short one don't count as common."""
 ALONE = 1_500
-"""Messages within which an ending may resolve the speaker's only thread of its kind."""
+"""Within this many messages an ending may resolve the speaker's only thread of its kind."""
 TOGETHER = 5_000
-"""Messages within which it may resolve the only one between its speaker and hearer."""
+"""Within this many messages it may resolve the only one between its speaker and hearer."""
 
 
 class KnownThread(Struct, frozen=True, kw_only=True):
-    """An open thread with its words precomputed."""
+    """An open thread with precomputed words."""
 
     thread: Thread
     about: frozenset[str]
@@ -476,7 +477,7 @@ def _named(who: str) -> frozenset[str]:
 
 
 def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
-    """Whether a text of these words could end one of `threads`: a cheap test."""
+    """Whether a text with these words could end one of `threads`: a cheap test."""
     if not threads:
         return False
     if not words.isdisjoint(_endings().by_word):
@@ -486,9 +487,9 @@ def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
 
 
 def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str, float]) -> list[KnownThread]:
-    """Return the threads that a sentence resolves, never one that its own message opened.
+    """Return the threads that a sentence resolves, but never one that its own message opened.
 
-    `rare` says of each stem of the stretch how much it tells that two texts have it; empty where that tells nothing.
+    `rare` maps each stem of the stretch to its rarity; it is empty if shared words mean nothing.
     """
     text = sentence.text
     plain = " ".join(text.split())
@@ -517,7 +518,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
 
 
 def _tells_again(text: str, opening: str) -> bool:
-    """Whether a text repeats the words that opened a thread: who tells something once more doesn't end it."""
+    """Whether a text repeats the words that opened a thread, which doesn't end it."""
     runs = _runs(opening)
     return bool(runs) and len(runs & _runs(text)) >= TOLD_AGAIN * len(runs)
 
@@ -540,13 +541,13 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
 
 @lru_cache(maxsize=TEXTS)
 def _closing(text: str) -> float:
-    """How much the words of a sentence are those of what closes a thread; kept like `about`."""
+    """Return the closing model's value for a sentence; cached like `about`."""
     _, closes, _ = _lines()
     return closes.value(features(text))
 
 
 def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[str, float]) -> bool:
-    """Whether a sentence speaks of the very things of a thread, as what closes one does, which has this value."""
+    """Whether a sentence, with this closing `value`, is about the subject of a thread and closes it."""
     text, voiced, things = sentence.text, sentence.voiced, each.about - each.people
     here = things & about(text)
     if voiced.position - each.thread.position < SOON or not here - each.names:
@@ -565,7 +566,7 @@ def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[s
 
 
 def _undone(text: str, place: int) -> bool:
-    """Whether the clause that leads to `place` is only intended, wished or negated."""
+    """Whether the clause before `place` is only intended, wished or negated."""
     clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
     return bool(_SAYS.undone.search(text, max(clause, place - AROUND), place))
 
@@ -573,7 +574,7 @@ def _undone(text: str, place: int) -> bool:
 def _which(
     end: Cue[Ending], sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
 ) -> list[KnownThread]:
-    """Return the one of `threads` that an ending resolves; none if that is ambiguous.
+    """Return the one of `threads` that an ending resolves; empty if that is ambiguous.
 
     `place` is the span of the ending in the sentence.
     """
@@ -597,7 +598,7 @@ def _which(
         theirs = bool(each.people & here)
         if each.people and is_somebody and not theirs:
             continue
-        # Where the speaker is unknown, require the same name or many of the same words.
+        # If the speaker is unknown, require the same name or many of the same words.
         least = 3 if each.thread.kind in _THINGS else 2
         enough = (1 if end.row.by_people else least) if theirs or each.names & named or end.row.by_people else 4
         age = voiced.position - each.thread.position
@@ -619,11 +620,11 @@ def _which(
 
 
 SOON = 3
-"""Lines within which a promise that is asked for is given."""
+"""Within how many lines a promise that is asked for is given."""
 TABLE_NEAR = 4
-"""Lines before and after in which talk about the show makes a line part of that talk."""
+"""How many lines before and after are searched for talk about the show, which makes a line part of that talk."""
 AGAIN = 0.7
-"""Share of common content words from which two threads of one kind and person are the same thread."""
+"""The share of common content words from which two threads of one kind and person are the same."""
 
 
 def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
@@ -642,7 +643,7 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
                 tale.end(closed, sentence)
                 continue
             start, end = recapped.get(place, (0, 0))
-            # What a recap tells again is no news, and those who tell the past tell the recap.
+            # A recap repeats threads, and those who narrate the past recap it.
             found = None if start <= sentence.start < end else begun(sentence, heard, place)
             if found is not None and not _of_the_show(sentence, heard, place):
                 tale.begin(found, anew=not spoken)
@@ -670,7 +671,7 @@ def _lasting(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | Non
 
 
 def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapping[ThreadId, ThreadEnd]:
-    """Map each of the open `threads` that the `messages` after them resolve to its end, as `find_threads` does."""
+    """Map each of the open `threads` that the following `messages` resolve to its end, as `find_threads` does."""
     heard = VoicedTexts(messages)
     left = [known(thread) for thread in threads]
     rare: Mapping[str, float] | None = None
@@ -687,7 +688,7 @@ def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapp
 
 
 def _rarity(heard: VoicedTexts) -> Mapping[str, float]:
-    """Return how rare each stem is among texts, as a logarithm; empty in spoken play, where any word comes up again."""
+    """Return how rare each stem is among texts, as a logarithm; empty in spoken play, where any word recurs."""
     if is_spoken_play(heard):
         return {}
     texts = [about(text) for text in heard.texts]
@@ -714,7 +715,7 @@ class _Tale:
     def begin(self, thread: Thread, *, anew: bool = True) -> None:
         """Open a thread, replacing an older wording of it; does nothing if the same words are known.
 
-        `anew`: a later wording counts as new. Where it doesn't, it is told again, and the older one stays.
+        Without `anew` a later wording is only a repetition, and the older one is kept.
         """
         words = _plain(thread.text)
         beside = [each for each in self.open if each.thread.source == thread.source]
@@ -776,7 +777,7 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
 
 
 def _of_the_show(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
-    """Whether a sentence stands among talk about a show."""
+    """Whether a sentence is among talk about a show."""
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
     return sentence.voiced.authored and any(_TURNS.show.search(text.lower()) for text in around)
 

@@ -33,29 +33,29 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
 )
 """The kinds of notes, and the section for each kind."""
 BESIDE: SectionName = "beside"
-"""Notes on words of the user that stand next to the block. They are shown where these are shortened, where a note rests
-on more than these, and once a deeper block replaces them."""
+"""Notes about words of the user that are next to the block. They are shown if these words are shortened, if a note
+is also based on other messages, and once a deeper block replaces the words."""
 REPLACED: SectionName = "replaced"
 """Superseded statements; never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
 """Sections of the offline record that are kept next to a model's statements."""
 FOUND_BESIDE = 0.02
-"""Weight factor for offline lines in a block written by a model: they only fill the room that is left."""
+"""Weight factor for offline lines in a block written by a model: they only fill the remaining room."""
 SAID_BESIDE = 0.03
 """Weight factor for the user's words in a block that replaces them."""
 REFUSED_BESIDE = 0.1
 """Weight factor for the user's words in refusals and answers, which a note may have missed."""
 STANDS_BESIDE = 0.1
-"""Weight factor for the offline state and the last question, where the model has told the state of the work."""
+"""Weight factor for the offline state and the last question, if the model described the state of the work."""
 WORTH = 3
 """Default worth of a statement."""
 WEIGHT_OF_WORTH = 2.0
 MOST_LINES = 240
-"""Most statements in one record, which bounds it however much it covers; the weightiest are kept."""
+"""Most statements in one record, whatever it covers; those with the most weight are kept."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Sections with a limit of their own."""
 UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})
-"""Sections that other rules keep small."""
+"""Sections that other rules limit."""
 _BULLETS = "-*•> \t"
 
 
@@ -70,11 +70,11 @@ class Note(Struct, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     """The ids of earlier notes that it supersedes."""
     refused: str = ""
-    """Why the line is no note and is never shown, if it isn't."""
+    """Why the line is not a note and is never shown, if so."""
 
     @property
     def section(self) -> SectionName:
-        """The section that it is for."""
+        """The section to which it belongs."""
         return KINDS[self.kind]
 
 
@@ -111,7 +111,7 @@ def read_note(line: str) -> Note | None:
 
 
 _OTHER_WORTH = lazy_re(r"-?\d+(?:\.\d+)?\s*[*:]*\s*(?:\[|:)")
-"""A worth that there is not: `9 [12]`, `0:`. `3 tests failed: …` is a statement."""
+"""An invalid worth: `9 [12]`, `0:`. `3 tests failed: …` is a statement."""
 
 
 def _numbers(name: str) -> tuple[int, ...]:
@@ -121,7 +121,7 @@ def _numbers(name: str) -> tuple[int, ...]:
 
 
 def line_of(statement: Note, begins: int, position: int, sources: Sequence[MessageId]) -> Line:
-    """Turn a statement into a line with these sources, from `begins` to `position`."""
+    """Make a line of a statement, with these sources, from `begins` to `position`."""
     weight = WEIGHT_OF_WORTH * statement.worth
     return Line(text=statement.text, weight=weight, begins=begins, position=position, sources=tuple(sources))
 
@@ -133,7 +133,7 @@ Noted = Sequence[tuple[SectionName, Line]]
 def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[Section]:
     """Build the sections of a block from the statements `lines` and its offline record.
 
-    `known` says whether the model saw the message at a position; offline lines on other messages keep their weight.
+    `known` says whether the model saw the message at a position; offline lines about other messages keep their weight.
     """
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     for section in offline.sections:
@@ -144,7 +144,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
                 if not instruction_like(line.text)
             ]
     for name, line in lines:
-        # What the user said before the block stands next to it.
+        # What the user said before the block is next to it.
         beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
         gathered.setdefault(BESIDE if beside else name, []).append(line)
     gathered["status"] = [line for name, line in lines if name == "status"]
@@ -154,7 +154,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
 def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     """Build the sections of a deeper block over `parts`, some of them written by a model, and its offline record."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
-    # The notes on the user's words are shorter.
+    # The notes about the user's words are shorter.
     gathered["direction"] = _weighed(gathered["direction"], SAID_BESIDE)
     for part in parts:
         for section in part.sections:
@@ -186,7 +186,7 @@ def with_later(text: Summary, lines: Noted) -> Summary:
 
 
 def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
-    """Return the adjacent blocks that contain superseded statements, without those, by id."""
+    """Map the id of each adjacent block that contains superseded statements to the block without them."""
     out: dict[str, Summary] = {}
     gone: dict[str, int] = {}
     for block in reversed(row):
@@ -199,7 +199,7 @@ def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
 
 
 def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> list[tuple[SectionName, Line]]:
-    """Return the statements in these blocks in order of time; optionally with the superseded (`replaced`) ones."""
+    """Return the statements in these blocks in order of time, with `replaced` also the superseded ones."""
     hidden = ("goal", "constraints", "lifted", *(() if replaced else (REPLACED,)))
     told = [
         (section.name, line)
@@ -214,7 +214,7 @@ def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> li
 
 
 def _sections(gathered: Mapping[SectionName, Sequence[Line]]) -> list[Section]:
-    """Build sections with each statement once, without superseded ones, within the limits on their number."""
+    """Build sections with each statement once, without superseded ones, up to the limits on their number."""
     gone = {line.text: line.position for line in gathered.get(REPLACED, ())}
     kept: dict[SectionName, dict[Line | str, Line]] = {}
     for name, lines in gathered.items():

@@ -1,4 +1,4 @@
-"""What came of an agent's work, as calls and results prove it: dead ends and failures that were got over."""
+"""The outcomes of an agent's work, as calls and results prove them: dead ends, and failures that were overcome."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from ireneo.summaries.summary import Line
 _WARNED = topic(Warned)
 
 GIVEN_UP = 8.0
-"""Weight of a dead end with its reason."""
+"""The weight of a dead end with its reason."""
 FAILED = 4.5
-"""Weight of a failed command, which others would repeat."""
+"""The weight of a failed command, which others would repeat."""
 MISTAKEN = 2.0
-"""Weight of a failed call of another tool, such as reading a missing file."""
+"""The weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160
 """Most characters of a change that are quoted."""
 LONGEST_FAILURE = 260
 """Most characters of a failed check that passed later, with its command."""
 SHORT_REASON = 180
-"""Most characters of what was wrong in a failure that was got over."""
+"""Most characters of the error in a failure that was overcome."""
 MOST_TOLD = 3
-"""Most failures of one command that are told, the last ones."""
+"""How many failures of one command are shown, the last ones."""
 CHECK = "check "
-"""Begins the subject of a check."""
+"""Prefix of the subject of a check."""
 STATUS_SUBJECT = 80
 """Most characters of a command in a status line."""
 SHORT = 60
-"""Most characters of an output quoted with an outcome."""
+"""Most characters of an output that is quoted with an outcome."""
 _PARTS = 3
-"""Least parts of a path that may be spelt in another way."""
+"""The least number of parts of a path that may be spelt in another way."""
 _DIGITS = lazy_re(r"\d+")
 NEAR = 3
-"""Another way to the same end is looked for among this many calls after a failure."""
+"""How many calls after a failure are searched for another way to the same goal."""
 
 _UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |(?!stash@)\S+ -- |\.)|checkout [\w./-]+\.\w+|restore (?!\S{0,20} ?stash@)"
@@ -57,16 +57,16 @@ _ALL = lazy_re(
     r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list|show|drop|clear|create|store|branch)\b)"
     r"|checkout (?:-- )?\.(?:\s|$))"
 )
-"""Takes back all changes."""
+"""Commands that revert all changes."""
 _UNSTASH = lazy_re(r"\bgit stash (?:pop|apply)\b")
 _STASHES = lazy_re(
     r"\bgit stash(?: (?P<does>pop|apply|branch|drop|clear|list|show|create|store)\b)?"
     r"(?:(?: -[\w-]{1,20}){0,3} (?:stash@\{)?(?P<which>\d{1,3})\}?(?![\w.]))?"
     r"|\bgit (?P<from>checkout|restore) [^|;&\n]{0,80}stash@"
 )
-"""What is done with stashes, each with the number of the one that is meant."""
+"""Commands on stashes, with the number of the stash."""
 _PUT_ASIDE = lazy_re(r"taken back with `[^`\n]{0,80}\bgit stash\b")
-"""A dead end that is none if the changes are brought back after its block."""
+"""A dead end that isn't one if the changes are restored after its block."""
 _STAYS_STASHED = lazy_re(
     r"would be overwritten|No stash entries|not a valid reference|is not a stash|could not restore"
 )
@@ -89,7 +89,7 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
-    """What was tried and did not hold, once per approach, in order."""
+    """What was tried and failed, once for each approach, in order."""
     out: dict[str, Line] = {}
     for place in range(len(steps)):
         line = _failed(steps, place) or _undone(steps, place)
@@ -100,7 +100,7 @@ def dead_ends(steps: Sequence[Step]) -> list[Line]:
 
 
 def worked(steps: Sequence[Step]) -> list[Line]:
-    """Failures that were got over: what was wrong each time, and what was changed before it passed."""
+    """Failures that were overcome: each error, and what was changed before it passed."""
     failures: dict[tuple[str, int], list[int]] = {}
     for place, step in enumerate(steps):
         if step.failed_itself and (step.action.shell or step.action.kind == "use"):
@@ -120,11 +120,11 @@ def worked(steps: Sequence[Step]) -> list[Line]:
 
 
 def _what_was_wrong(steps: Sequence[Step], places: Sequence[int]) -> str:
-    """What was wrong at each of the `places` but the last, where it succeeded, and what was changed in between."""
+    """The errors at all of the `places` but the last, where it succeeded, and what was changed in between."""
     *failed, success = places
     told: dict[str, int] = {}
     for place in failed:
-        # Of what fails in the same way again, the last time counts.
+        # If the same failure recurs, the last time counts.
         told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
         told[wrong] = place
     kept = list(told.items())[-MOST_TOLD:]
@@ -153,7 +153,7 @@ def _changed_between(steps: Sequence[Step], place: int, later: int) -> str:
 
 
 def _changed_for(written: Iterable[tuple[str, str]], wrong: str) -> str:
-    """Tell of the code `written`, with its files, what it defines and what of it the failure names; empty for none."""
+    """Describe the code `written` in files: what it defines, and which names from the failure are in it."""
     meant = frozenset(artifacts(wrong))
     names: dict[str, dict[str, None]] = {}
     for path, said in written:
@@ -166,9 +166,9 @@ def _changed_for(written: Iterable[tuple[str, str]], wrong: str) -> str:
 
 
 def with_checks_got_over(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """Take the failed checks that passed later out of `operations`; returns what is left, and each with its way out.
+    """Remove failed checks that passed later from `operations`; returns the rest, and these checks with their ways out.
 
-    `artifacts` are the lines on what was changed.
+    `artifacts` are the lines about what was changed.
     """
     checks = [line for line in operations if "check" in dict(line.verbs)]
     left, told = [], []
@@ -183,7 +183,7 @@ def with_checks_got_over(operations: Sequence[Line], artifacts: Sequence[Line]) 
 
 
 def _told_as_got_over(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
-    """A failed check with what was changed until it was run again, `then`."""
+    """Reword a failed check with what was changed until it was run again as `then`."""
     written = (
         (each.subject, each.text.partition("`")[2])
         for each in artifacts
@@ -201,16 +201,16 @@ def _told_as_got_over(line: Line, then: Line, artifacts: Sequence[Line]) -> Line
 
 
 _FOLDERS = lazy_re(r"(?<![\w/.@~+-])(?:[\w.@~+-]+/)+(?=[\w@+-]+(?:\.[\w@+-]+)+:\d)")
-"""The folders of a place in a file."""
+"""The folders in the place of an error."""
 
 
 def runs_also(command: str, other: str) -> bool:
-    """Whether a command runs one of the commands that another one runs."""
+    """Whether a command includes one of the commands that another one runs."""
     return command == other or bool(_commands_in(command) & _commands_in(other))
 
 
 def covers(wide: frozenset[str], narrow: frozenset[str]) -> bool:
-    """Whether a command with the words `wide` runs what one with those of `narrow` runs: the same, or folders of it."""
+    """Whether a command with the words `wide` includes one with `narrow`: the same, or for enclosing folders."""
     return all(word in narrow or any(each.startswith(f"{word.rstrip('/')}/") for each in narrow) for word in wide)
 
 
@@ -225,9 +225,9 @@ def key(step: Step) -> str:
 
 
 def approach(kind: str, subject: str) -> str:
-    """The name of an approach: the kind of action and its subject, of a command without numbers and places.
+    """The name of an approach: the kind of action and its subject; commands lose numbers and places.
 
-    A file that could not be edited may be written instead: both are one approach.
+    Writing a file that could not be edited is the same approach.
     """
     return f"{'edit' if kind in CHANGES else kind} {signature(subject) if kind in _COMMANDS else subject}"
 
@@ -263,26 +263,26 @@ def way_out(line: Line, succeeded: Mapping[str, int]) -> str:
 
 
 def _finishes(failed: str, later: str) -> bool:
-    """Whether a command goes on with what another one began, as `git rebase --continue` does."""
+    """Whether a command continues what another one began, as `git rebase --continue` does."""
     found = _GOES_ON.search(later)
     return found is not None and found["command"] in failed
 
 
 def _same_object(failed: str, later: str) -> bool:
-    """Whether a tool was used again on the same object: the calls share a name with a digit or sign in it."""
+    """Whether a tool was used again on the same object: the calls share a name that contains a digit or sign."""
     one, other = failed.split(), later.split()
     shared = {*one[2:]} & {*other[2:]}
     return one[:1] == ["use"] and one[:2] == other[:2] and any(map(_NAMES_ONE.search, shared))
 
 
 def told_with_way_out(line: Line, way: str) -> Line:
-    """A dead end as it is told once another approach succeeded."""
+    """Reword a dead end after another approach succeeded."""
     text = line.text.replace(IT_FAILED, AT_FIRST).rstrip(".")
     return replace(line, text=f"{text}; later `{clip(way, STATUS_SUBJECT)}` worked.")
 
 
 def again(earlier: Line, line: Line) -> Line:
-    """Merge two dead ends of the same approach: they are counted, and the newest reason stands."""
+    """Merge two dead ends of the same approach: they are counted, and the newest reason is kept."""
     times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
     return Line(
         text=line.text,
@@ -330,16 +330,16 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed(steps[:place])
-    # In `rm -rf out && ./check.sh` the script is run and stays.
+    # In `rm -rf out && ./check.sh` the script is run and kept.
     parts = [part for part in _COMMANDS_END.split(given) if _UNDO.search(part) or _REMOVE.search(part)]
     lost = [path for path in before if any(path.rsplit("/", 1)[-1] in part for part in parts)]
     return lost or (before if _ALL.search(done) else [])
 
 
 def _brought_back(steps: Sequence[Step], place: int) -> bool:
-    """Whether the step puts changes aside, and it or a later one brings them back.
+    """Whether the step puts changes aside, and it or a later step restores them.
 
-    Whoever looks whether a failure is older gives nothing up.
+    Checking whether a failure is older gives nothing up.
     """
     above: int | None = None
     for step in steps[place:]:
@@ -363,7 +363,7 @@ def _brought_back(steps: Sequence[Step], place: int) -> bool:
 
 
 def takes_back(step: Step) -> bool:
-    """Whether the step reverts changes by version control, and doesn't put them there again itself."""
+    """Whether the step reverts changes by version control, and doesn't restore them itself."""
     if step.result is None or step.failed or not step.action.shell:
         return False
     done = _executed(step)[1]
@@ -371,25 +371,25 @@ def takes_back(step: Step) -> bool:
 
 
 def puts_there_again(step: Step) -> bool:
-    """Whether the step brings back what was put aside."""
+    """Whether the step restores changes that were put aside."""
     return bool(_UNSTASH.search(_executed(step)[1]))
 
 
 def _executed(step: Step) -> tuple[str, str]:
-    """A step's command without here-documents, and without quoted text either: what is not executed."""
+    """A step's command without here-documents and quoted text, which are not executed."""
     given = _HERE_DOCUMENT.sub("", step.command)
     return given, _QUOTED.sub("''", given)
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
-    """A call that failed and did not succeed later, if it was not refused."""
+    """A call that failed and did not succeed later, unless it was refused."""
     step = steps[place]
     if not step.failed_itself or _same_later(steps, place) is not None:
         return None
     if place == len(steps) - 1:
-        return None  # Nothing came after it yet: it is where the work stands, not what was given up.
+        return None  # Nothing came after it yet: it is the current state, and was not given up.
     if step.action.kind == "check" and not is_environment(step.error):
-        return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
+        return None  # Tests are meant to fail; only what could not be run at all was given up.
     why = _reason(step).rstrip(".")
     if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed(step)[1]):
         return None  # It found nothing.
@@ -414,10 +414,10 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     given = next((each for each in prose(steps[later].said) if not asks(each) and gives_reason(each)), "")
     failed = (_reason(each) for each in between if each.failed_itself and _is_about(each, step))
     said = _agents_reason(steps[later])
-    # After what passed the agent says what comes next, unless it says that something goes wrong.
+    # After success the agent says what comes next, unless it says that something goes wrong.
     why = given or (said if not served or _WARNED.fails.search(said) else "") or next(failed, "")
     if (served and not why) or _is_aside(step):
-        return None  # It was tried out, and is done with.
+        return None  # It was a trial, and is finished.
     change = _change_quoted(step)
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
@@ -430,11 +430,11 @@ _ASIDE = lazy_re(
     r"|^\s*(?:import\b|from \S+ import\b|use \w|#include\b|package \w|require\b|[()]|\"[\w./-]+\"$)",
     re.I,
 )
-"""Lines that only show what happens, or name what is used."""
+"""Lines that only print something, or import a name."""
 
 
 def _is_aside(change: Step) -> bool:
-    """Whether all that an edit adds is no approach: what only shows what happens, and names of what is used."""
+    """Whether everything that an edit adds is no approach: debug output and imports."""
     before = {line.strip() for line in change.action.removed.splitlines()}
     fresh = [line for each in change.action.added.splitlines() if (line := each.strip()) and line not in before]
     return any(_ASIDE.search(line) for line in fresh) and all(
@@ -446,7 +446,7 @@ _BRACE = 3
 
 
 def _is_about(failed: Step, change: Step) -> bool:
-    """Whether a failure may be of a change: a check's, or one that names the file or what was written."""
+    """Whether a failure may concern a change: it is a check's, or names the file or what was written."""
     said = f"{failed.command}\n{failed.output}"
     names = {name for name in _NAME.findall(change.action.added) if name not in change.action.removed}
     file = change.action.subject.rsplit("/", 1)[-1]
@@ -457,7 +457,7 @@ _NAME = lazy_re(r"\b[A-Za-z_]\w{5,60}\b")
 
 
 def _change_quoted(step: Step) -> str:
-    """What an edit added, on one line; of a long one its most telling lines, since it may begin with imports."""
+    """What an edit added, on one line; for a long one its most informative lines, since it may begin with imports."""
     change = _core(step.action.added)
     if len(change) > MOST_OF_A_CHANGE:
         added = step.action.added.splitlines()
@@ -481,13 +481,13 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
 
 
 def _agents_reason(step: Step) -> str:
-    """Why the agent did it, in its own words; empty where it gives no reason."""
+    """The agent's reason for the step, in its own words; empty if it gives none."""
     said = [each for each in prose(step.said) if not asks(each)]
     return next((each for each in said if gives_reason(each)), next((each for each in said if not is_intent(each)), ""))
 
 
 def _reason(step: Step, limit: int = 320) -> str:
-    """What went wrong, by the output."""
+    """What went wrong, according to the output."""
     return errors(step.answered, limit) or step.why
 
 
@@ -508,7 +508,7 @@ def _command_words(step: Step) -> str:
 
 
 def _replaces(candidate: Step, failed: Step) -> bool:
-    """Whether `candidate` reached the same end in another way: the same program with other flags."""
+    """Whether `candidate` reached the same goal in another way: the same program with other flags."""
     if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
         return False
     if not (candidate.action.shell and failed.action.shell):
@@ -523,7 +523,7 @@ def _replaces(candidate: Step, failed: Step) -> bool:
 def _respells(candidate: Step, failed: Step) -> bool:
     """Whether `candidate` is the same command with a longer or shorter path to the same thing, and succeeded.
 
-    Numbers in it may differ: what answers at `pulls/7/comments/12/replies` doesn't at `pulls/comments/13/replies`.
+    Numbers in it may differ: `pulls/7/comments/12/replies` works, `pulls/comments/13/replies` doesn't.
     """
     if candidate.result is None or candidate.failed or not (candidate.action.shell and failed.action.shell):
         return False
@@ -537,7 +537,7 @@ def _respells(candidate: Step, failed: Step) -> bool:
 
 
 def _up_to_path(step: Step) -> list[str]:
-    """The words of a command up to the first path of several parts; empty where there is none."""
+    """The words of a command up to the first path of several parts; empty if there is none."""
     words = step.action.subject.split()
     at = next((at for at, word in enumerate(words) if at and len(_path_parts(word)) >= _PARTS), None)
     return [] if at is None else words[: at + 1]
@@ -568,9 +568,9 @@ _KINDS = ("check", "run", "save")
 
 
 def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
-    """How each command in `messages` ended last, in time order, preceded by its failed tests.
+    """How each command in `messages` last ended, in time order, preceded by its failed tests.
 
-    Commands with unknown outcome are left out; a passed check settles narrower ones that failed.
+    Commands with unknown outcome are left out; a passed check also settles narrower ones that failed.
     """
     last: dict[str, list[LastOutcome]] = {}
     ended: dict[str, set[bool]] = {}
@@ -597,14 +597,14 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
 
 
 def _is_failure(step: Step) -> bool | None:
-    """Whether the step failed; None where unknown, or where it was refused or broken off."""
+    """Whether the step failed; None if unknown, or if it was refused or interrupted."""
     if step.result is None or was_refused(step.output) or was_stopped(step.output):
         return None
     return True if step.failed else known_failed(step.result, step.call)
 
 
 def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> None:
-    """Drop the failures in `last` that a passed check shows to be over."""
+    """Drop the failures in `last` that a passed check shows to be fixed."""
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue
@@ -641,14 +641,14 @@ _OF_FAILURE = lazy_re(
     r"|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b"
 )
 _CODE_NAME = lazy_re(r"[_A-Z]")
-# What was changed, what fails and what the user named counts more than what was merely written.
+# What was changed, what fails and what the user named is more important than other text that was written.
 _CHANGED, _FAILING, _USER, _WRITTEN = 10.0, 9.0, 8.0, 1.0
 
 
 def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
     """The names in `messages` that a text about them must not lose, the most important first.
 
-    These are the changed files, the commands that failed last with their errors and tests, the names that the user
+    These are the changed files, the commands that last failed with their errors and tests, the names that the user
     mentioned, and those that the agent wrote in its edits.
     """
     worth: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What outputs say: what went wrong, what was counted, and the lines of files as they were seen."""
+"""The content of outputs: errors, counted totals, and lines of files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WRONG = lazy_re(
     r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
     r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$"
 )
-"""Of a line in lower case: which is searched twice as fast as by a pattern that ignores case."""
+"""For a line in lower case, which can be searched twice as fast as with a pattern that ignores case."""
 _OF_CODE = lazy_re(r"[{;]$| := |^[})]|^(?:return|if|throw|raise|func|def|fn|function)\b|^\w+(?:\.\w+)+\(")
-"""A line of code, which an output shows beside what is wrong with it."""
+"""A line of code, which an output shows next to an error in it."""
 _ENDED_BADLY = lazy_re(
     r"^(?:\[[\w:./-]{1,40}\] )?(?:ERROR task failed|FAIL(?:ED|URE)?(?:\s+\S+\s+(?:[\d.]+s|\[build failed\]))?"
     r"|exit (?:code|status) \d+|make: \*\*\* .*)$",
@@ -30,12 +30,12 @@ _ANY_FIGURE = lazy_re(r"\d[\d.,]*")
 _COMPLAINS = lazy_re(
     r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
 )
-"""Of a line in lower case that begins with a place in a file."""
+"""For a line in lower case that begins with a place in a file."""
 _TOOK = lazy_re(r" \(\d+(?:\.\d+)?s\)$")
 """The time that a test took."""
 SCRAP = 8
 _NO_ERROR = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)|[\w ]{1,30}:$|[=_-]{4,}")
-"""What passed, what only leads others, and rulers."""
+"""Lines that passed, only introduce others, or are rulers."""
 _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
 _FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
@@ -57,13 +57,13 @@ _HARNESS_SAYS = lazy_re(
     r"|Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code \d+|Original token count: \d+|Output:)$",
     re.MULTILINE,
 )
-"""What the agent's program added to an output, and the frame in which it put it."""
+"""Text that the agent's program added to an output, and the frame around it."""
 
 
 def errors(output: str, limit: int = 320) -> str:
-    """The different lines of an output that say what went wrong, each file once; empty for none.
+    """The different error lines of an output, each file once; empty for none.
 
-    That something failed is told only where nothing says what.
+    A line that only says that something failed is used if no other line says what.
     """
     told: list[str] = []
     known: set[str] = set()
@@ -102,12 +102,12 @@ def totals(output: str, limit: int) -> str:
 
 _LAUNCHED = lazy_re(r"\s*Async agent launched\b")
 _OF_AGENT, _OUTPUT = ("agent</task_type>", "<status>completed</status>"), "<output>"
-"""What a tool writes around the report of an agent that was waited for."""
+"""Text that a tool writes around the report of an agent that was waited for."""
 _CALLED = lazy_re(r"^(?:\[Tool: .*|</?[\w-]+>.*)$", re.MULTILINE)
 
 
 def report_in(output: str, *, asked: bool) -> str:
-    """What another agent reported: in the output of the call that `asked` it, or of one that waited for it."""
+    """The report of another agent, in the output of the call that `asked` it, or of one that waited for it."""
     if not asked:
         if not all(mark in output for mark in _OF_AGENT):
             return ""
@@ -117,9 +117,10 @@ def report_in(output: str, *, asked: bool) -> str:
 
 SHOWN_FIGURES = 240
 ENDS = 2_000
-"""Characters at either end of an output where a tool says that the rest is left out."""
+"""How many characters at either end of an output are searched for a note that the rest is left out."""
 FEWEST_FIGURES, MOST_FIGURES = 2, 5
-"""An output that has so many figures with a unit and a label measures something; so many of the largest are shown."""
+"""From how many figures with a unit and a label on an output is a measurement; and how many of the largest are
+shown."""
 UNITS: tuple[Mapping[str, float], ...] = (
     {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "secs": 1, "seconds": 1, "min": 60},
     {"B": 1, "bytes": 1, "KB": 1e3, "kB": 1e3, "KiB": 1e3, "MB": 1e6, "MiB": 1e6, "GB": 1e9, "GiB": 1e9},
@@ -129,15 +130,15 @@ _MEASURED = lazy_re(
     rf"(?P<unit>{'|'.join(sorted({unit for units in UNITS for unit in units}, key=len, reverse=True))})(?![\w/])"
 )
 _GOES_ON = lazy_re(r"\d%|\bdone\.?$|\d/s\b|\btoo large\b|\bPreview\b")
-"""Progress, whose figures are of the moment, and what a tool says of the size of an output."""
+"""Progress, whose figures are temporary, and a tool's note about the size of an output."""
 _DID_NOTHING = lazy_re(r"\W{0,8}(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE)
 _BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
 
 
 def shown_output(output: str, following: str = "") -> str:
-    """An output on one line: whole where short, else lines with totals or that `following` mentions.
+    """An output on one line: whole if it is short, otherwise lines with totals or that `following` mentions.
 
-    Of a long one that has neither the last lines.
+    A long output with neither is shown by its last lines.
     """
     output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
     said = " ".join(output.split())
@@ -148,13 +149,13 @@ def shown_output(output: str, following: str = "") -> str:
     named = {line: len(spoken.intersection([*artifacts(line), *_FIGURE.findall(line)])) for line in lines if spoken}
     best = sorted((line for line in named if named[line]), key=lambda line: -named[line])[:MOST_LINES]
     totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
-    # Where nothing counts, the last lines say how it ended.
+    # If nothing is counted, the last lines say how it ended.
     shown = [line for line in lines if line in best or line in totals] or list(lines)[-MOST_LINES:]
     return clip(" […] ".join(shown), SHOWN_OUTPUT)
 
 
 def measured(output: str) -> str:
-    """The figures of a run that measured several things, the largest of them, and whether it had nothing to do."""
+    """The largest figures of a run that measured several things, and whether it had nothing to do."""
     said = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
     lines = dict.fromkeys(" ".join(line.split()) for line in said.splitlines())
     figures = _measured([line for line in lines if 0 < len(line) <= LONGEST_LINE])
@@ -170,18 +171,18 @@ _FOUND_NOTHING = lazy_re(r"\s*(?:No (?:matches|files|results|content)(?: were)? 
 
 
 def cut_short(output: str) -> str:
-    """What a tool says of an output that it showed in part only; empty where it showed it whole."""
+    """A tool's note that it showed an output only in part; empty if it showed it whole."""
     found = _CUT_SHORT.search(output, max(len(output) - ENDS, 0)) or _CUT_SHORT.search(output, 0, ENDS)
     return found[0] if found else ""
 
 
 def found_nothing(output: str) -> bool:
-    """Whether a search says that it found nothing."""
+    """Whether a search reports that it found nothing."""
     return len(output) <= SHOWN_OUTPUT and bool(_FOUND_NOTHING.match(output))
 
 
 def _measured(lines: Iterable[str]) -> list[str]:
-    """Of a run that measured several things the lines with the largest figures; none where it measured fewer."""
+    """For a run that measured several things, the lines with the largest figures; empty if it measured fewer."""
     found: dict[str, tuple[float, float]] = {}
     for line in lines:
         figure = _MEASURED.search(line)
@@ -190,7 +191,7 @@ def _measured(lines: Iterable[str]) -> list[str]:
                 (kind, units[figure["unit"]]) for kind, units in enumerate(UNITS) if figure["unit"] in units
             )
             found[line] = scale, float(figure["number"]) * factor
-    # The same words with other figures tell of progress.
+    # The same words with other figures are progress.
     if len({_ANY_FIGURE.sub("", line) for line in found}) < FEWEST_FIGURES:
         return []
     return sorted(found, key=lambda line: (found[line][0], -found[line][1]))[:MOST_FIGURES]
@@ -200,7 +201,7 @@ def seen_lines(output: str) -> list[str]:
     """The lines of a file or search result, without the line numbers and paths that the tool added."""
     lines = list(_without_places(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
-        # Of a diff, added and context lines.
+        # For a diff, added lines and context lines.
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
 
@@ -232,7 +233,7 @@ def _is_sentence(line: str) -> bool:
 
 
 MOST_JUDGED = 120
-"""Lines by which an output is known for text."""
+"""How many lines decide whether an output is prose."""
 LETTERS = 0.85
 """Least share of letters and blanks in a line of text."""
 _CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")

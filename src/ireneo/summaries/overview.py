@@ -1,7 +1,7 @@
 """An overview of a story: one text of its whole path, for contexts that are too narrow for the pyramid of summaries.
 
 It is a summary like any other, over every leaf of a path, and stored under a summarizer of its own. The canonical
-summaries don't know of it, so nothing is cut differently because one is there.
+summaries don't refer to it, so its existence changes no cut.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Summary
 
 OVERVIEW = "/overview/"
-"""What follows the policy's summarizer in the name of an overview's, before its budget."""
+"""In the name of an overview's summarizer, what follows the policy's summarizer, before the budget."""
 TAIL = "/tail"
-"""What follows the policy's summarizer where a model told the newest messages ahead of their leaf."""
+"""What follows the policy's summarizer if a model summarised the newest messages before their leaf was due."""
 OVERVIEW_DEPTH = 0
 """The depth of an overview, which has no place among the depths of the pyramid."""
 LEAF_TEXT_TOKENS = 150
@@ -25,7 +25,7 @@ MUCH = 4
 NEAR = 4 / 3
 """An overview serves budgets that differ from its own by at most this factor."""
 GROWN = 0.25
-"""An overview is written anew when the story has grown by this share of the leaves that it tells."""
+"""An overview is written again when the story has grown by this share of the leaves that it covers."""
 
 
 def overview_summarizer(summarizer: str, budget: int) -> str:
@@ -34,12 +34,12 @@ def overview_summarizer(summarizer: str, budget: int) -> str:
 
 
 def tail_summarizer(summarizer: str) -> str:
-    """The summarizer of texts that tell the messages behind the last of a policy's leaves."""
+    """The summarizer of texts on the messages after the last of a policy's leaves."""
     return f"{summarizer}{TAIL}"
 
 
 def asked_budget(summarizer: str) -> int:
-    """The budget that an overview was written for; 0 where it is none."""
+    """The budget for which an overview was written; 0 for other summaries."""
     asked = summarizer.rpartition(OVERVIEW)[2].partition("/")[0] if OVERVIEW in summarizer else ""
     return int(asked) if asked.isdecimal() else 0
 
@@ -56,7 +56,7 @@ def is_narrow(row: Sequence[Summary], budget: int) -> bool:
 
 
 def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
-    """What was said by hand of what an overview tells: disputes, and wordings of the summaries that it covers."""
+    """The disputes and wordings by hand of the summaries that an overview covers."""
     return [
         note
         for note in notes
@@ -66,7 +66,7 @@ def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotatio
 
 
 def is_current(overview: Summary, row: Sequence[Summary], notes: Sequence[Annotation]) -> bool:
-    """Whether there is no need yet to write an overview anew."""
+    """Whether there is no need yet to write an overview again."""
     more = sum(node.leaves for node in row) - overview.leaves
     return more < max(overview.leaves * GROWN, 1) and _answers(overview, notes)
 
@@ -76,7 +76,7 @@ def shown_overview(
 ) -> Summary | None:
     """The stored overview of a path to show instead of `row`; None if the path's own summaries do better.
 
-    An overview is not shown if something of it was disputed or written by hand since.
+    An overview is not shown if part of it was disputed or reworded by hand since.
     """
     if not is_narrow(row, budget):
         return None

@@ -1,8 +1,8 @@
 """What users and the system say in their own words, sentence by sentence; what they quote or paste is left out.
 
-Pasted text is told by structure: fences, tags, block quotes, tables, diffs, logs, code, text behind a line that
-announces somebody else's words, and paragraphs without I, we or you that are long or a reviewer's. Words of the user
-inside tool results are found as well.
+Pasted text is recognised by its structure: fences, tags, block quotes, tables, diffs, logs, code, text after a line
+that announces somebody else's words, and paragraphs without I, we or you that are long or a reviewer's. Words of the
+user inside tool results are found as well.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ireneo.patterns import lazy_re
 _SAYS = topic(OwnWords)
 
 LONG_PARAGRAPH = 20
-"""A longer paragraph (in words) without I, we or you is pasted."""
+"""A paragraph of more words without I, we or you is pasted."""
 SHORT_TEXT = 60
-"""A text of so few words was typed as a whole."""
+"""A text of at most this many words was typed as a whole."""
 LONGEST_BEFORE = 240
-"""Most characters of the sentence before that are kept with one that points back."""
+"""Most characters of the previous sentence that are kept with one that refers back."""
 LONGEST_LIST = 24
-"""Most lines of a list that are kept with the sentence that leads to it."""
+"""Most lines of a list that are kept with the sentence that introduces it."""
 MOST_TAGS = 400
-"""Most tags of one text that are looked at."""
+"""How many tags of a text are examined at most."""
 WRAPPED, LONGEST_LINE = 60, 2_000
-"""Characters of a line that may continue in the next: at least, and with its continuation at most."""
+"""The least characters of a line that may continue in the next, and the most with its continuation."""
 
 
 class OwnSentence(Struct, frozen=True, kw_only=True, gc=False):
@@ -43,9 +43,9 @@ class OwnSentence(Struct, frozen=True, kw_only=True, gc=False):
     with_before: str
     """The sentence with the sentence or quotation before it, if there is one."""
     with_list: str
-    """The sentence with the list that it leads to."""
+    """The sentence with the list that it introduces."""
     near: bool
-    """Whether the text before the sentence stands in the same paragraph."""
+    """Whether the text before the sentence is in the same paragraph."""
     step: bool
     """Whether the sentence is an item of a list of things to do."""
     personal: bool
@@ -53,7 +53,7 @@ class OwnSentence(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def out_of_character(text: str) -> Iterator[str]:
-    """What is said to other players in a story's text: in double brackets, or behind a mark such as OOC."""
+    """What is said to other players in a story's text: in double brackets, or after a mark such as OOC."""
     for found in _OUT_OF_CHARACTER.finditer(text):
         yield (found["double"] or found["marked"] or found["line"]).strip()
 
@@ -93,7 +93,7 @@ def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
 
 
 def without_form(said: str) -> str:
-    """What a user gives as a reason, without what a client writes there where the user gave none."""
+    """A user's reason, without the text that a client inserts if the user gave none."""
     return _FORM.sub("", said)
 
 
@@ -105,7 +105,7 @@ def answers_in(result: Result) -> list[tuple[str, str]]:
 
 
 def _between(text: str, tag: str) -> str:
-    """The text between two tags; empty where one is missing."""
+    """The text between two tags; empty if one is missing."""
     inside, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
     return inside if closed else ""
 
@@ -132,7 +132,7 @@ _PLAYED = lazy_re(r"\*[^*\s][^*\n]{0,400}\*|[\"“„«][^\"”“»\n]{1,400}[\
 
 
 class _Paste:
-    """Signs of text that nobody says: machine output, and what is shown as written elsewhere."""
+    """Signs of text that nobody says: machine output, and quotations."""
 
     fence = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)|<!--.*?(?:-->|\Z)", re.S)
     tag = lazy_re(r"^[^\S\n]{0,8}<([a-zA-Z][\w-]{1,40})>[^\n]*$", re.M)
@@ -162,7 +162,7 @@ _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
 _OWN = lazy_re(lambda: rf"\b{either((*_SAYS.persons, *_SAYS.begging))}\b", re.I)
 _AT_END = 24
-"""Characters at the end of a line in which it says that something pasted follows."""
+"""How many characters at the end of a line may announce that pasted text follows."""
 
 
 class _Line(Struct):
@@ -176,7 +176,7 @@ class _Line(Struct):
 
 
 def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
-    """The sentences of `text` that are its writer's own; with `all_own`, all but code is (a system prompt)."""
+    """The sentences of `text` that are its writer's own; with `all_own` all of it except code (a system prompt)."""
     lines = _lines(text, all_own=all_own)
     if not all_own:
         _drop_announced(lines)
@@ -306,13 +306,13 @@ def _drop_announced(lines: list[_Line]) -> None:
             line.kind = "paste"
         elif line.kind == "own":
             below = _SAYS.announced_below.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
-            document = document or below  # All of the rest is.
+            document = document or below  # Everything after it is pasted.
             announced = below or bool(line.text.rstrip().endswith(":") and _SAYS.announces.search(line.text))
             listed = announced and not below and _leads_on(lines, line)
 
 
 def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
-    """Adjacent lines; where half of them were pasted, the rest was too."""
+    """Group adjacent lines; if half of them were pasted, the rest was too."""
     held: list[_Line] = []
     for line in [*lines, None]:
         if line is not None and line.kind != "blank":
@@ -335,7 +335,7 @@ def _asks_for_steps(lead: str) -> bool:
 
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:
-    """Whether `line` leads to a list."""
+    """Whether `line` introduces a list."""
     following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
     if following is None or following.kind != "own" or not following.item:
         return False
@@ -343,7 +343,7 @@ def _leads_on(lines: list[_Line], line: _Line) -> bool:
 
 
 def _end_of_list(lines: list[_Line], line: _Line) -> int:
-    """Where the list behind `line` ends."""
+    """Where the list after `line` ends."""
     end = line.end
     for other in lines[line.number + 1 : line.number + 1 + LONGEST_LIST]:
         if other.kind == "own" and other.item:
@@ -363,11 +363,11 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     # Sentences typed in a hurry begin in lower case.
     for ends, following in breaks(text[start:end], small_opens=True):
-        # A list number behind a colon or a comma ends no sentence.
+        # A list number after a colon or a comma ends no sentence.
         if not _NUMBER.search(text, max(last, start + ends - 16), start + ends):
             spans.append((last, start + ends))
             last = start + following
-    # Of a quotation of several sentences the later ones are somebody else's words too.
+    # The later sentences of a quotation are somebody else's words too.
     for span in [*spans, (last, end)] if last < end else spans:
         if not any(opens < span[0] and span[1] <= closes for opens, closes in quoted):
             yield span

@@ -1,6 +1,6 @@
-"""Judge whether a sentence binds what is done later, how much, and whether beyond the task at hand; and pin what does.
+"""Judge whether a sentence binds later work, how strongly, and whether beyond the current task; and pin those that do.
 
-Pins are the constraints among what users and the system say in their own words, but for what was lifted since.
+Pins are the constraints in the own words of users and the system, except those lifted since.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _OWN_WORDS = topic(OwnWords)
 _RULINGS = topic(Rulings)
 
 STANDING = 4.0
-"""It says that it holds from now on, or everywhere."""
+"""It says that it applies from now on, or everywhere."""
 STRONG = 3.0
 MEDIUM = 2.0
 MILD = 1.5
 SHORT_WORDS = 10
 """How to do something is a rule in at most this many words; in more it is part of a task."""
 OPENING = 6
-"""A sentence refers to what was named before it within its first words only."""
+"""Within how many first words a sentence may refer to something named before."""
 FRAGMENT = 2
-"""Sentences of so few words mean nothing without the one before."""
+"""Sentences with at most this many words mean nothing without the one before."""
 MAX_CHARACTERS = 320
-"""Longer sentences are pinned by the clause that binds."""
+"""In longer sentences only the clause that binds is pinned."""
 LONGEST = 2_000
-"""Characters of a sentence that are looked at."""
+"""How many characters of a sentence are read."""
 QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
@@ -52,7 +52,7 @@ _TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_SAYS.tu
 _CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_SAYS.conjunctions)}\s+", re.I)
 _DENIES = lazy_re(lambda: rf"\b{either(_RULINGS.negates)}\b", re.I)
 AROUND = "\"'”“’)]*_"
-"""May follow the mark that ends a sentence."""
+"""May follow the punctuation mark that ends a sentence."""
 _PARTS = lazy_re(
     lambda: (
         rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(_FORMS.joins)})\s)?"
@@ -66,36 +66,36 @@ _MATTERS = lazy_re(lambda: rf"\b{either(_FORMS.matters)}\b", re.I)
 
 
 class Judgement(Struct, frozen=True):
-    """How much a sentence binds what comes after it, and how long."""
+    """How strongly a sentence binds later work, and for how long."""
 
     strength: float = 0.0
     """0 for not at all."""
     lasts: bool = False
-    """It holds beyond the task at hand."""
+    """Whether it applies beyond the current task."""
 
 
 NONE = Judgement()
 
 
 def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
-    """Judge a sentence by the words that bind, and by its form; a system's by its words alone: all is an order."""
+    """Judge a sentence by words that bind and by its form; a system's only by its words, since all of it is orders."""
     strength = binding_strength(said, system=system)
     form = NONE if system else form_of(said)
     return Judgement(max(strength, form.strength), form.lasts)
 
 
 def form_of(said: OwnSentence) -> Judgement:
-    """What the form of a sentence says, in its place: an item of a list of tasks binds nothing by its form."""
+    """Judge a sentence by its form and place; an item of a list of tasks binds nothing by its form."""
     return _form(said.text) if said.personal and not said.step else NONE
 
 
 def holds_for_good(sentence: str) -> bool:
-    """Whether a sentence holds beyond the task at hand, by its form alone."""
+    """Whether the form of a sentence shows that it applies beyond the current task."""
     return _form(sentence).lasts
 
 
 def _form(text: str) -> Judgement:
-    """What is chosen or not needed, a correction, a practice, what matters, or none of them."""
+    """Judge a text by its form: a choice, something not needed, a correction, a practice, what matters, or none."""
     sentence = QUOTED.sub("X", text[:LONGEST])
     bare = _bare(sentence)
     if len(sentence) < 6 or sentence.endswith(":") or _SAYS.hedges.match(bare):
@@ -132,7 +132,7 @@ def _is_kept(bare: str) -> bool:
 
 
 def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
-    """The clauses of a sentence, with each and the one behind it; and whether it may have the subject of one before."""
+    """The clauses of a sentence, each also with the next one; and whether it may have the subject of an earlier one."""
     place, told, shared = 0, False, False
     marks = list(_PARTS.finditer(sentence))
     for mark in [*marks, None]:
@@ -147,9 +147,9 @@ def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
-    """What the form of one clause says, `rest` with the one behind it.
+    """Judge one clause by its form; `rest` includes the next clause.
 
-    A clause that may have the subject of one before (`shared`) orders nothing.
+    A clause that may have the subject of an earlier one (`shared`) is no order.
     """
     bare, full = _bare(clause), _bare(rest)
     if _FORMS.corrects.match(bare) or _FORMS.corrects.match(clause) or _FORMS.runs_itself.match(full):
@@ -171,7 +171,7 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
 
 
 def _holds_from_now_on(words: str) -> bool:
-    """Whether an order says that it holds for later work too."""
+    """Whether an order says that it also applies to later work."""
     found = _FORMS.reaches.match(words)
     order = _bare(words[found.end() :]) if found else words if _FORMS.for_good.search(words) else ""
     return bool(order) and bool(is_order(order) or _SAYS.forbid.match(order) or _SAYS.never.match(order))
@@ -184,7 +184,7 @@ def is_order(clause: str) -> bool:
 
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
-    """How binding a sentence is by the words that bind; 0 for not at all."""
+    """How strongly the words of a sentence bind; 0 for not at all."""
     # "Don't push, ok?" asks nothing.
     sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
@@ -207,7 +207,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     at_hand = said.personal and _SAYS.changes.match(_bare(sentence)) and not _SAYS.wide.search(sentence)
     for thought in _TURN.split(sentence):
         found = _of_thought(thought, said, told=told)
-        # "Sort the rows, and make sure that …" is done with once the rows are sorted.
+        # "Sort the rows, and make sure that …" is over once the rows are sorted.
         base = max(base, 0.0 if at_hand and found < STRONG else found)
         told, at_hand = told or _has_subject(thought), False
     if system:
@@ -226,15 +226,15 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
             or _SAYS.asks.match(_bare(sentence))
         )
     ):
-        # What states its scope is a rule, even without a known verb.
+        # A sentence that states its scope is a rule, even without a known verb.
         base = STANDING if base else MEDIUM
     return base
 
 
 def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
-    """How binding one thought of a sentence is; questions bind nothing.
+    """How strongly one thought of a sentence binds; questions don't.
 
-    Behind a subject (`told`), words that could order or forbid something say what the subject does.
+    After a subject (`told`), words that could order or forbid something only describe the subject.
     """
     bare = _bare(thought)
     if _SAYS.asks.match(bare):
@@ -242,7 +242,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     free = not told or _OWN_WORDS.persons.match(thought)
     first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
     base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
-    # "I don't eat meat any more, only fish" tells of a habit: what is left of it is no rule either.
+    # "I don't eat meat any more, only fish" describes a habit, so the rest is no rule either.
     habit = base == 0 and _OWN_WORDS.persons.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
         if habit and _is_rest(clause):
@@ -264,13 +264,13 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
 
 
 def _is_rest(clause: str) -> bool:
-    """Whether a clause only says what is left of what was denied before, and orders nothing."""
+    """Whether a clause only says what remains of something denied before, and orders nothing."""
     found = _SAYS.rests.match(clause)
     return found is not None and not is_order(clause[found.end() :].strip())
 
 
 def _without_condition(thought: str) -> str:
-    """A thought without the condition that it begins with: what is firm there rules nothing."""
+    """A thought without the condition at its beginning, since firm words there are no rule."""
     opening, comma, rest = thought.partition(",")
     return rest if comma and _bare(opening).partition(" ")[0].lower() in _SAYS.conditions else thought
 
@@ -304,7 +304,7 @@ def _of_clause(clause: str) -> float:
 
 
 def _of_system(sentence: str) -> float:
-    """What a system prompt says for good: how the assistant works, and what is allowed."""
+    """What a system prompt says permanently: how the assistant works, and what is allowed."""
     if _SAYS.bound.search(sentence):
         return STRONG
     if _SAYS.limits.search(sentence):
@@ -316,7 +316,7 @@ def _of_system(sentence: str) -> float:
 
 
 def in_context(said: OwnSentence) -> str:
-    """A sentence with the list that it leads to, or with the sentence before where it points back."""
+    """A sentence with the list that it introduces, or with the sentence before it if it refers back."""
     if said.with_list != said.text:
         return _cut(said.with_list)
     if len(said.text) > MAX_CHARACTERS:
@@ -325,7 +325,7 @@ def in_context(said: OwnSentence) -> str:
 
 
 def points_back(said: OwnSentence) -> bool:
-    """Whether a sentence refers to what was named before it."""
+    """Whether a sentence refers to something named before it."""
     words = said.text.split()
     opening = words[: OPENING if said.near else OPENING // 2]
     return len(words) <= FRAGMENT or _SAYS.points_back.search(_bare(" ".join(opening))) is not None
@@ -355,7 +355,7 @@ def _cut(text: str) -> str:
 
 BY_HAND = 5.0
 KNOWN_TEXTS = 256
-"""Texts whose pins and lifts are cached."""
+"""How many texts have their pins and lifts cached."""
 MAX_PINS = 160
 """Most pins of one record, the strongest: some 3,000 tokens."""
 
@@ -366,8 +366,8 @@ _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
     """The standing constraints in a message, as lines whose `weight` is their strength.
 
-    Words of the user in tool results (refusals, answers) count. A story's lines bind nobody except what is said out of
-    character, and what is said beside a story (`in_story`) only where it is meant to stand.
+    The user's words in tool results (refusals, answers) count. A story's lines bind nobody, except what is said out of
+    character; what is said during a story (`in_story`) only if it is meant to last.
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
@@ -382,7 +382,7 @@ def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
 
 
 def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
-    """The sentences that may lift a constraint; `standing` finds out which."""
+    """The sentences that may lift a constraint; `standing` decides which do."""
     if message.role == "system":
         return []
     spoken = [said for said, _ in _spoken(message, in_story=in_story)]
@@ -402,7 +402,7 @@ def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
     return aside if aside or authored or is_played(text) else [(text, STANDING)]
 
 
-# Every rebuild looks through the same verbatim requests again.
+# Every rebuild examines the same verbatim requests.
 @lru_cache(maxsize=KNOWN_TEXTS)
 def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """The constraints in a text with their strengths."""
@@ -413,14 +413,14 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
         if strength and (system or not (_only_chooses(said.text) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             out.setdefault(_with_rest(said, behind), strength)
-    # A sentence contained in the context of the next one is dropped.
+    # A sentence that is part of the next one's context is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
 
 
 def _only_chooses(text: str) -> bool:
-    """Whether a sentence chooses by number, with no order or ban besides: it means nothing without what was offered."""
+    """Whether a sentence only chooses by number, without an order or ban: it means nothing without the offer."""
     chosen = choosing().match(text)
     if chosen is None:
         return False
@@ -430,9 +430,10 @@ def _only_chooses(text: str) -> bool:
 
 
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
-    """A sentence that binds, in its context, with the next one where that goes on with it.
+    """A sentence that binds, in its context, with the next one if that continues it.
 
-    That is an exception to it ("And disable it when …"), a limit, a reason, or what is wanted in place of what it bans.
+    A continuation is an exception ("And disable it when …"), a limit, a reason, or what is wanted instead of what is
+    banned.
     """
     text = in_context(said)
     if behind is None or not (behind.near and text.endswith(said.text)):
@@ -458,7 +459,7 @@ def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
 
 
 def _settled(answer: str) -> tuple[tuple[str, float], ...]:
-    """An answer with its question, where it settles how something is to be and not what is done next."""
+    """An answer with its question, if it settles how something must be, and not what to do next."""
     question, _, words = answer.partition('"="')
     if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _SAYS.choices.match(question.lstrip('"')):
         return ()
@@ -482,7 +483,7 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
 
 
 def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
-    """The pins that still hold, in order, each once, at most `MAX_PINS`."""
+    """The pins that are still valid, in order, each once, at most `MAX_PINS`."""
     out: dict[str, Line] = {}
     lifting = _Lifting(lifts)
     for pin in sorted(pins, key=lambda line: line.position):
@@ -498,7 +499,7 @@ def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
 
 
 def _take_in(pins: dict[str, Line]) -> None:
-    """Drop pins that are part of a longer one of the same message, which takes over their strength."""
+    """Drop pins that are part of a longer one of the same message, which gets their strength."""
     together: dict[tuple[MessageId, ...], list[str]] = {}
     for name, pin in pins.items():
         if pin.sources:
@@ -518,12 +519,12 @@ def _take_in(pins: dict[str, Line]) -> None:
 
 
 class _Lifting:
-    """Finds the pins that something lifts: by name, by their words, or by a common subject."""
+    """Finds the pins that a lift ends: by id, by their words, or by a common subject."""
 
     def __init__(self, lifts: Sequence[Line]) -> None:
         self._named = {lift.subject for lift in lifts if lift.subject}
         self._said: dict[str, int] = {}
-        # A release by hand means one pin; similar ones stand.
+        # A release by hand means one pin; similar ones remain.
         self._telling = [lift for lift in lifts if not lift.subject and lift.weight < BY_HAND]
         self._speak: dict[str, dict[str, list[tuple[int, frozenset[str], bool]]]] = {}
         for lift in lifts:
@@ -547,7 +548,7 @@ class _Lifting:
         )
 
     def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
-        """The lifts by each of their words, in the language of a pin, and whether they only point at what they lift."""
+        """The lifts by each of their words, in the language of a pin, and whether they only refer to what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:
@@ -559,7 +560,7 @@ class _Lifting:
 
 
 def _names(said: frozenset[str], about: frozenset[str]) -> bool:
-    """Whether words that lift something name nearly all of what a pin is about and little else, or only half of it.
+    """Whether the words of a lift name nearly all of a pin's subject and little else, or at least half and nothing else.
 
     "You may push to the other branch" lifts nothing.
     """
@@ -591,7 +592,7 @@ def _line(message: Message, text: str, weight: float) -> Line:
 
 
 def constraints(items: Iterable[Summary | Message], *, in_story: bool = False) -> tuple[list[Line], list[Line]]:
-    """The pins of a row, and what may lift them."""
+    """The pins of a row, and the sentences that may lift them."""
     pins: list[Line] = []
     lifts: list[Line] = []
     for item in items:

@@ -28,7 +28,7 @@ from ireneo.summaries.summary import Strategy
 
 
 class Prices(Struct, frozen=True, kw_only=True):
-    """What a token of a prompt costs, as a multiple of an uncached input token."""
+    """The price of a token of a prompt, as a multiple of that of an uncached input token."""
 
     name: str
     read: float
@@ -36,12 +36,12 @@ class Prices(Struct, frozen=True, kw_only=True):
     write: float
     """A token written to the cache."""
     cache_seconds: float
-    """Seconds without a call after which the cache is surely gone (0: there is none)."""
+    """Seconds without a call after which the cache has certainly expired (0: there is none)."""
     summariser: float = 0.2
     """A token that a summariser reads."""
 
     def expired(self, idle_seconds: float | None) -> bool:
-        """Whether the cache is gone after `idle_seconds` without a call; no, where that is unknown."""
+        """Whether the cache has expired after `idle_seconds` without a call; False if that is unknown."""
         return self.cache_seconds <= 0 or (idle_seconds is not None and idle_seconds > self.cache_seconds)
 
 
@@ -58,7 +58,7 @@ PRICES = {
         Prices(name="none", read=1.0, write=1.0, cache_seconds=0),
     )
 }
-"""Where a lifetime is not promised, the longest is taken: wrongly assuming that the cache is gone costs more."""
+"""If a lifetime isn't promised, the longest is used, since wrongly assuming that the cache has expired costs more."""
 
 
 def prices_named(name: str) -> Prices:
@@ -70,10 +70,10 @@ def prices_named(name: str) -> Prices:
 
 
 class RebuildCost(Struct, frozen=True, kw_only=True):
-    """What changing a cached prompt costs and saves, in uncached input tokens."""
+    """The cost and the savings of changing a cached prompt, in uncached input tokens."""
 
     paid: float
-    """Paid once, at the next call; below 0 where even that call is cheaper."""
+    """Paid once, at the next call; negative if even that call is cheaper."""
     saved: float
     """Saved at each call."""
     calls: int | None
@@ -98,7 +98,7 @@ def rebuild_cost(
         saved = (S − s)·r                    at each call
         n     = paid / saved                 calls, rounded up
 
-    Where the cache has expired, the prompt is written anew in any case, and of the stretch only the summary::
+    If the cache has expired, the prompt is written again in any case, with only the summary of the stretch::
 
         paid = P·(w − w) + w·s + c·k − w·S
     """
@@ -114,27 +114,27 @@ def rebuild_cost(
 
 
 FILLED = 0.9
-"""Where calls have a price, a rebuild goes down to this share of the low mark: the least needed lines would be paid
-for at every call."""
+"""If calls have a price, a rebuild goes down to this share of the low mark, since the least needed lines would be
+paid for at every call."""
 ENOUGH = 0.25
-"""A rebuild that no budget asks for has to save this share of the budget, since it costs recall."""
+"""A rebuild that the budget doesn't require must save this share of it, since it costs recall."""
 
 
 class Explained(Struct, frozen=True, kw_only=True):
-    """Why a context was kept or rebuilt, in figures and one sentence."""
+    """The reason why a context was kept or rebuilt, in figures and a sentence."""
 
     tokens_before: int
-    """What the context would cost if it were kept."""
+    """The cost of the context if it were kept."""
     tokens_after: int
-    """What the rebuilt context may cost."""
+    """The most that the rebuilt context may cost."""
     suffix_tokens: int
-    """What has to be written again, because something before it changes."""
+    """The tokens that must be written again, because something before them changes."""
     saved_tokens: int
-    """What each further call saves."""
+    """The savings at each further call."""
     calls: int | None
     """After how many calls a rebuild has paid for itself; None: never, or there are no prices."""
     expired: bool
-    """Whether the provider's cache is gone."""
+    """Whether the provider's cache has expired."""
     decision: str
 
 
@@ -177,22 +177,22 @@ def decide(
 def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, Explained]:
     """The target of the first rebuild of a path of `tokens`, and why.
 
-    Without prices a list may be cut only once, and the whole budget is used. With prices there will be more calls, and
-    a full context would have to be rebuilt at the next one.
+    Without prices a list may be cut only once, so the whole budget is used. With prices more calls will follow, and a
+    full context would have to be rebuilt at the next one.
     """
     target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
     return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
 
 
 def whole(tokens: int, budget: int) -> Explained:
-    """Why a path that fits is shown whole."""
+    """The explanation for a path that fits and is shown whole."""
     return _explain(tokens, tokens, None, False, f"within its budget of {budget:,}")
 
 
 def idle_seconds(since: Sequence[Message]) -> float | None:
-    """Seconds between the last assistant message and the newest message; None where the log has no times.
+    """Seconds between the last assistant message and the newest message; None if the log has no times.
 
-    The model was called for the assistant's message; what followed took a tool's or the user's time.
+    The model was called for the assistant's message; the time since was a tool's or the user's.
     """
     now = since[-1].draft.at if since else None
     called = next((message.draft.at for message in reversed(since) if message.role == "assistant"), None)
@@ -238,7 +238,7 @@ _STORY_FAMILY = lazy_re(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/
 
 
 class StorySettings(Struct, frozen=True, kw_only=True):
-    """How a story fades: leaves of many messages, and deeper summaries of several finer ones."""
+    """How a story fades: leaves of many messages, and deeper summaries over several finer ones."""
 
     leaf_messages: int = 150
     """A leaf ends with the first turn that brings it to this many messages."""
@@ -247,7 +247,7 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     fan_in: int = 4
     """How many adjacent summaries of one depth are merged."""
     limit: int = 4
-    """Most summaries of one depth that are shown: beyond it the oldest are merged."""
+    """Most summaries of one depth that are shown: beyond this the oldest are merged."""
     live_messages: int = 100
     """Least number of newest messages that no leaf covers."""
     window_tokens: int = 100_000
@@ -255,9 +255,9 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     raw_tokens: int = 24_000
     """Deep summaries of messages that cost at most this much are written from the messages."""
     open_threads: int = 24
-    """Most open threads that are carried; beyond it the least weighty are dropped."""
+    """Most open threads that are carried; beyond this those with the least weight are dropped."""
     running: bool = False
-    """One summary that is folded again and again, instead of several depths: for comparison only."""
+    """One summary that absorbs each new leaf, instead of several depths: for comparison only."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -273,21 +273,21 @@ class Policy(Struct, frozen=True, kw_only=True):
     goal_min_turns: int = 3
     goal_max_turns: int = 6
     low_water: float = 0.6
-    """A repeated rebuild cuts the context to this share of the budget, so that the next one is far off."""
+    """A later rebuild cuts the context to this share of the budget, so that the next one is far off."""
     live_share: float = 0.12
     """Share of a rebuilt context for the newest turns, verbatim; they get more if the blocks leave room."""
     keep_messages: int = 0
     """How many of the newest messages stay out of every summary (0: the budget decides)."""
     cuts: bool = False
-    """What doesn't fit is left out, and the view says so, instead of being summarised."""
+    """Leave out what doesn't fit, with a note, instead of summarising it."""
     eager: bool = False
-    """Old work is summarised even if the budget has room for it."""
+    """Summarise old work even if there is room for it."""
     notes_window: int = 100_000
     """Tokens of the path that a model reads at a time to write notes."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
     prices: Prices | None = None
-    """What the provider charges; None: unknown, and the budget alone decides when to rebuild."""
+    """The provider's prices; None if unknown, so that the budget alone decides when to rebuild."""
     strategy: Strategy | None = None
     """Your own strategy; None: Ireneo's for work or stories."""
     story: StorySettings | None = None
@@ -328,7 +328,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         if self.strategy is not None:
             return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
-        # What is left out has summaries all the same, for the pins in them: those of the agent's work.
+        # What is left out still has summaries, for the pins in them: those of an agent's work.
         return f"offline-2/{'coding' if self.cuts else self.name}{tools}"
 
 
@@ -352,11 +352,11 @@ FORGE = Policy(
     name="forge", leaf_min_atoms=10, leaf_max_atoms=40, leaf_max_tokens=200_000, keep_messages=20, eager=True
 )
 """By age instead of budget: calls that are 20 messages old are summarised, ten to forty at a time, as the work
-changes; goal batches of three to six turns as old."""
+changes, and goal batches of three to six turns at the same age."""
 STORY = Policy(name="story", story=StorySettings(), live_share=0.3)
 """A story or an endless conversation: coarse past, fine present, live now."""
 RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.3)
-"""One summary of everything, folded again and again, for comparison."""
+"""One summary of everything, to which each leaf is added, for comparison."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
 """The agent keeps its own notes: pins, scratchpad and last turns are sent, and everything else is left out."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
@@ -373,12 +373,12 @@ def story_of(summarizer: str) -> Policy | None:
 
 
 def seen_by(summarizer: str) -> str:
-    """The character whose memory a story's `summarizer` tells; empty for nobody's."""
+    """The character whose memory a story's `summarizer` writes; empty for nobody's."""
     return _read(summarizer.partition("/as/")[2].partition("/")[0])
 
 
 def _written(name: str) -> str:
-    """Escape a name, so that no slash in it ends it."""
+    """Escape a name, so that no slash in it ends the name."""
     return name.replace("%", "%25").replace("/", "%2F")
 
 

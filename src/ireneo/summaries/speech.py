@@ -18,9 +18,9 @@ from ireneo.patterns import lazy_re
 _TURNS = topic(Turns)
 
 NEXT = 2
-"""Messages in which the continuation of what somebody said is looked for."""
+"""How many messages are searched for the continuation of what somebody said."""
 NEAR = 4
-"""Messages before and after a line in which its hearer is looked for."""
+"""How many messages before and after a line are searched for its hearer."""
 
 _TAG = lazy_re(
     lambda: (
@@ -48,11 +48,11 @@ class Voiced(Struct, frozen=True, kw_only=True):
     hearer: str
     """Empty if unknown."""
     authored: bool
-    """Whether the text has an author, so that it is a line in one voice, not prose with quoted dialogue."""
+    """Whether the text has an author, so that it is a line by one speaker, not prose with quoted dialogue."""
     position: int
     source: MessageId
     narrated: bool = False
-    """Whether its author narrates, and seldom speaks of themselves."""
+    """Whether its author narrates, and seldom speaks about themselves."""
 
     def quoted(self, place: int) -> bool:
         """Whether offset `place` is speech: everywhere in a line, and between quotation marks in prose."""
@@ -129,7 +129,7 @@ class VoicedTexts:
     def said_next(self, place: int, end: int) -> str:
         """Return the sentence after offset `end` of the text at `place`, or the first of its speaker's next text.
 
-        Empty if there is none nearby.
+        Empty if nothing follows nearby.
         """
         rest = self.texts[place][end:].strip()
         if not rest:
@@ -161,13 +161,13 @@ def _tagged(text: str) -> str:
 
 
 def _named(text: str, author: str | None, names: dict[str, str]) -> str:
-    """Return the author whom a line addresses by name; empty if none."""
+    """Return the author whom a line addresses by name; empty if there is none."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if word[0].isupper()] if len(text) < 400 else []
     return next((names[low] for word in words if (low := word.casefold()) in names and names[low] != author), "")
 
 
 def _other(authors: Sequence[str], place: int) -> str:
-    """Return the only other author who speaks near a line; empty where several do, since any of them may be meant."""
+    """Return the only other author who speaks near a line; empty if several do, since any of them may be meant."""
     near = authors[max(0, place - NEAR) : place + 1 + NEAR]
     others = {name for name in near if name not in ("", authors[place])}
     return others.pop() if len(others) == 1 else ""
@@ -184,13 +184,13 @@ def is_prose(messages: Sequence[Message]) -> bool:
 
 
 BY_NAME = 0.1
-"""Share of their texts in which authors name themselves from which on they play who they are called."""
+"""The share of their texts in which authors must name themselves for their names to be characters that they play."""
 
 
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the authors who narrate: named so, or who say most and least about themselves.
+    """Return the authors who narrate: by their name, or since they say the most and the least about themselves.
 
-    Who tells of themselves by name ("Ilse shrugs.") plays a character.
+    An author who writes about themselves by name ("Ilse shrugs.") plays a character.
     """
     said: Counter[str] = Counter()
     of_self: Counter[str] = Counter()
@@ -216,12 +216,12 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def label(author: str, message: Message, two_roles: bool) -> str:
-    """Return the name shown before what this author says: the role if two roles talk and nobody is named."""
+    """Return the name to show before what this author says: the role, if two roles talk and nobody has a name."""
     return author or (_ROLES.get(message.role, "") if two_roles else "")
 
 
 def two_roles(messages: Sequence[Message]) -> bool:
-    """Whether a user and a model talk to one another without further names."""
+    """Whether a user and a model talk to each other without other names."""
     return {"user", "assistant"} <= {message.role for message in messages}
 
 
@@ -235,7 +235,7 @@ def with_speaker(speaker: str, sentence: str) -> str:
 
 
 def speaks_of_itself(sentence: str) -> bool:
-    """Whether a sentence says "I" outside what it quotes, so that it says nothing without its speaker."""
+    """Whether a sentence says "I" outside quotations, so that it needs its speaker's name."""
     outside = _SPOKEN_SELF.sub(" ", sentence)
     return any(word.lower().replace("’", "'") in topic(Speech).selves for word in _WORD.findall(outside))
 
@@ -246,15 +246,16 @@ def speaks_of_itself(sentence: str) -> bool:
 # "and that is where we left off"; interjections by others don't end it.
 
 MIN_RECAP = 400
-"""Characters; a shorter text is not a recap."""
+"""A text with fewer characters is no recap."""
 MIN_FURTHER = 150
-"""Least characters of a further message that continues one."""
+"""The least characters of a further message that continues a recap."""
 RECAP_NEAR = 8
-"""Messages after a recap in which its continuation is looked for."""
+"""How many messages after a recap are searched for its continuation."""
 RECAP_LEAD = 60
-"""Characters; if less of the opening sentence is left after the opening words, the recap begins with the next one."""
+"""If fewer characters of the opening sentence are left after the opening words, the recap begins with the next
+sentence."""
 SPOKEN_TO = 0.04
-"""Most share of the word "you" in a recap; in play it is far more frequent."""
+"""The largest share of the word "you" in a recap; in play it is far more frequent."""
 
 _PLAIN_WORD = lazy_re(r"\w+")
 _SPEECH = lazy_re(r"(?:\([^()]*\)\s*)?[\"“„«»「『]")
@@ -313,7 +314,7 @@ def _recap_span(text: str) -> Span | None:
 
 
 def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
-    """Return the span of a text that continues a recent recap, which was `broken` off or seemed `ended`."""
+    """Return the span of a text that continues a recent recap, which was interrupted (`broken`) or seemed `ended`."""
     ends = [found.end() for found in _TURNS.recap_ends.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):

@@ -1,8 +1,8 @@
-"""Play that is spoken at a table and written down: known by its form, with a measure of its own for what is lasting.
+"""Transcripts of play at a table: recognised by their form, with their own measure for what lasts.
 
-Players talk as themselves and as their characters in one breath, so what opens a thread in a written story opens none
-here. What lasts is what matters later by its words, and says by itself of whom and what it speaks, above all what a
-narrator lets somebody say.
+Players switch between themselves and their characters in one sentence, so the signs of a thread in a written story
+don't work here. A lasting sentence matters later by its words, and itself says whom and what it is about; mostly it is
+what a narrator lets somebody say.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ireneo.summaries.tell_story import FEW, NAMED_AS, NARRATED_FORM, SALIENCE
 _TURNS = topic(Turns)
 
 BROKEN = 0.015
-"""Least share of texts that break off or note a sound, by which they were spoken."""
+"""From this share of texts that break off or note a sound on, they were spoken."""
 PLAYERS = 0.5
-"""Least share of the texts of others than narrators that are by players, whom the others seldom name."""
+"""From this share of texts by players on, among those not by narrators. Others seldom name players."""
 SAYS, NAMES, SAID_BY_OTHERS, OF_THE_GAME, POINTS = 0.75, 0.2, 0.65, -0.2, -0.8
-"""What adds to how lasting a sentence is: how much it matters later, each name up to `MOST_NAMES`, that a narrator lets
-somebody say it, each text around it about the game up to `MOST_TALK`, and that it begins with a pronoun. Fitted to 400
-sentences that readers marked."""
+"""What adds to how lasting a sentence is: how much it matters later; each name, up to `MOST_NAMES`; that a narrator
+lets somebody say it; each text around it about the game, up to `MOST_TALK`; and that it begins with a pronoun.
+Fitted to 400 sentences that readers labelled."""
 MOST_NAMES, MOST_TALK = 3, 2
 NEAR = 4
-"""Texts before and after in which talk about the game counts."""
+"""How many texts before and after are searched for talk about the game."""
 
 _BREAKS = lazy_re(r"--|[—–]\W*$|[(\[][a-z ]{3,20}[)\]]")
 
 
 def is_spoken_play(heard: VoicedTexts) -> bool:
-    """Whether texts were spoken by several players, and not written by authors who are their characters."""
+    """Whether several players spoke the texts, instead of authors writing as their characters."""
     said = Counter(author for author in heard.authors if author)
     if len(said) <= FEW or sum(_BREAKS.search(text) is not None for text in heard.texts) < BROKEN * len(heard.texts):
         return False
@@ -47,9 +47,9 @@ def is_spoken_play(heard: VoicedTexts) -> bool:
 
 
 def lasting(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> float:
-    """Return how lasting a sentence of the text at `place`, with so many names, is for a story that is played.
+    """Return how lasting a sentence of the text at `place`, with this many `names`, is for a story in play.
 
-    What a narrator tells is of the moment, but for what somebody says in it.
+    What a narrator says is only about the moment, except what somebody says in it.
     """
     text, voiced = sentence.text, sentence.voiced
     found = features(text).with_forms(NARRATED_FORM if voiced.narrated else ())
@@ -65,7 +65,7 @@ def lasting(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> f
 
 
 def _points(text: str) -> bool:
-    """Whether a sentence begins with a pronoun, so that it alone doesn't say of whom or what it speaks."""
+    """Whether a sentence begins with a pronoun, so that it doesn't itself say whom or what it is about."""
     words = [word.lower() for word in letters(text)]
     known = topic(Threads)
     first = next((word for word in words if word not in known.conjunctions), "")

@@ -1,6 +1,6 @@
-"""Where an agent's work stands: branch, commits, changed files, checks and tasks, as outputs show it.
+"""The state of an agent's work: branch, commits, changed files, checks and tasks, as outputs show it.
 
-The state is a line per subject, so that of several blocks the newest line stands.
+It has a line for each subject, of which the newest one in several blocks is valid.
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ from ireneo.summaries.summary import Line
 _PROSE = topic(Prose)
 
 WORTH = 6.0
-"""Weight of a line of the state, which is asked for first."""
+"""The weight of a line of the state, which is needed first."""
 FAILS = 8.0
-"""Weight of a check that failed last."""
+"""The weight of a check that failed last."""
 LESS = 2.5
 STALE = 0.6
-"""Factor for a check after which files were changed."""
+"""The factor for a check if files were changed after it."""
 SINCE_CHECK = " Changed since: "
 SINCE_COMMIT = "Changed, and no commit seen since: "
 READ_LAST = "Read last: "
 MOST_CHECKS = 4
 TOTALS = 120
-"""Most characters of the totals of a check that failed."""
+"""Most characters of the totals of a failed check."""
 SAID_CHARACTERS = 120
 """Most characters of the agent's words about its checks."""
 MOST_FILES = 12
 MOST_SINCE = 3
 UNCOMMITTED = 4.0
-"""Weight of the files that were changed since the last commit."""
+"""The weight of the files that were changed since the last commit."""
 MOST_LISTED = 24
 MOST_TASKS = 24
 MOST_READ = 3
 SEEN_LAST = 1.0
-"""Weight of the files that were read last: readers mark it as of no use."""
+"""The weight of the files that were read last, which readers marked as useless."""
 MOST_LOGGED = 3
-"""Most commits of a log that are told."""
+"""How many commits of a log are shown at most."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 REMOTE, STASH, HEAD = "remote", "stash", "head"
 COMMITTED, REWRITTEN = "committed ", "rewritten"
 AMENDS = (("amended", 1),)
 EARLIER = "Committed before: "
 MOST_EARLIER, TITLE = 4, 60
-"""So many commits before the last one are told, each with so many characters of its title."""
+"""How many commits before the last one are shown, and with how many characters of their titles."""
 READ = "read "
 PASSES = "passes"
-"""What the agent said last of its checks."""
+"""The subject of the agent's last words about its checks."""
 LISTED = "listed"
-"""What version control listed as changed; earlier changes that are not listed are gone."""
+"""The subject of what version control listed as changed; earlier changes that are not listed are gone."""
 
 _ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
 _COMMITTED = lazy_re(
@@ -98,23 +98,23 @@ _LISTED = lazy_re(
 _ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp\b|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
 """A temporary repository."""
 _WAS_RESET = "Shell cwd was reset to "
-"""Stands in the output of a command that left the folder of the work."""
+"""Part of the output of a command that left the project's folder."""
 _MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
 _VERSION_COMMAND = lazy_re(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _SCRATCH = ("/tmp/", "/var/folders/", "/private/")
 _SELDOM_WORK = lazy_re(r"/\.\w+/")
-"""Within hidden folders, such as an agent's own, lie seldom files of the work."""
+"""Hidden folders, such as an agent's own, seldom contain files of the work."""
 AT = " @ "
-"""Stands in the subject of a line before the folder of which a command told it."""
+"""In the subject of a line, precedes the folder that it is about."""
 MOST_AT_HOME = 2 / 3
-"""The work's own folder holds at least this share of the files that were changed and read."""
+"""The project's folder contains at least this share of the changed and read files."""
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
 def state_lines(done: Sequence[Step], messages: Sequence[Message] = ()) -> list[Line]:
-    """Where the work stands after `done`, the newest line of each subject.
+    """The state of the work after `done`, the newest line of each subject.
 
-    Of the `messages` that is told which says that the checks pass.
+    The `messages` are searched for the agent's words that the checks pass.
     """
     out: dict[str, Line] = {}
     for place, step in enumerate(done):
@@ -147,7 +147,7 @@ def _said_to_pass(done: Sequence[Step], messages: Sequence[Message]) -> Iterator
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:
-    """The newest line of each subject; what was committed since is no longer changed."""
+    """The newest line of each subject; files committed since are no longer changed."""
     out: dict[str, Line] = {}
     for line in sorted(lines, key=lambda line: line.position):
         out.pop(line.subject, None)
@@ -164,14 +164,14 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
 
 
 def _names_branch(commit: Line, branch: Line) -> bool:
-    """Whether the last commit says already which branch this is."""
+    """Whether the last commit already says which branch this is."""
     return f" on {branch.text.removeprefix('On branch ').rstrip('.')}: " in commit.text
 
 
 def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
     """The state as it is shown: changed files in one line, and the last checks only.
 
-    What the shown messages say themselves, `live`, and what it outdates, is left out. With `narrow`, paths are
+    What the shown messages themselves say (`live`), and what that outdates, is left out. With `narrow`, paths are
     shortened.
     """
     lines, shown_there = standing_state(_of_the_work([*told, *live])), {line.position for line in live}
@@ -208,12 +208,12 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
 
 
 def _rewritten(lines: Iterable[Line]) -> int:
-    """The position at which commits were given other hashes last; below 0 for none."""
+    """The position at which commits last got other hashes; negative for none."""
     return max((line.position for line in lines if line.subject == REWRITTEN), default=-1)
 
 
 def _as_it_is_called(line: Line, lines: Iterable[Line]) -> Line:
-    """The last commit without a hash that a rebase changed."""
+    """The last commit, without a hash that a rebase changed."""
     found = _LAST_COMMIT.match(line.text) if line.subject == COMMIT and line.position <= _rewritten(lines) else None
     if found is None:
         return line
@@ -221,7 +221,7 @@ def _as_it_is_called(line: Line, lines: Iterable[Line]) -> Line:
 
 
 def as_recorded(shown: str) -> str:
-    """The text in a record of a line of the state as it is shown, or the part of it by which the record is found."""
+    """Find the text of a shown line of the state in its record: the line itself, or a part of it."""
     shown = shown.partition(SINCE_CHECK)[0]
     if shown.startswith(SINCE_COMMIT):
         return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
@@ -236,7 +236,7 @@ _LAST_COMMIT = lazy_re(r"Last commit (?P<hash>[0-9a-f]{7,40})(?P<rest>.*)")
 
 
 def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list[Line]:
-    """The commits before the last one in one line, without their hashes where these were changed since."""
+    """The commits before the last one in one line, without their hashes if these were changed since."""
     made: list[Line] = []
     for line in lines:
         if line.subject.startswith(COMMITTED):
@@ -253,7 +253,7 @@ def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list
 
 
 def _of_the_work(lines: Sequence[Line]) -> list[Line]:
-    """The lines without those that a command told of another repository than the one that is worked on."""
+    """The lines without those that a command printed about another repository."""
     home = _home(lines)
     out: list[Line] = []
     for line in lines:
@@ -264,7 +264,7 @@ def _of_the_work(lines: Sequence[Line]) -> list[Line]:
 
 
 def _home(lines: Iterable[Line]) -> str:
-    """The deepest folder that holds most of the files that were changed and read; empty where nothing tells."""
+    """The deepest folder that contains most of the changed and read files; empty if that is unclear."""
     held: Counter[str] = Counter()
     files = 0
     named = {line.subject for line in lines if line.subject.startswith((CHANGED, READ)) and AT not in line.subject}
@@ -290,7 +290,7 @@ def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
 
 
 def _with_what_was_said(check: Line, said: Line) -> Line:
-    """A check that failed, with the agent's later words that all passes."""
+    """A failed check with the agent's later words that everything passes."""
     if check.weight < FAILS or check.position > said.position:
         return check
     text = f"{check.text.rstrip('.')}; later I said: “{clip(said.text, SAID_CHARACTERS)}”"
@@ -298,7 +298,7 @@ def _with_what_was_said(check: Line, said: Line) -> Line:
 
 
 def _ends(paths: Sequence[str]) -> list[str]:
-    """The names of the files, or whole paths where names are equal."""
+    """The names of the files, or whole paths if names are equal."""
     ends = [path.rpartition("/")[2] for path in paths]
     return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
 
@@ -313,9 +313,9 @@ def _each_once(files: Sequence[Line]) -> list[Line]:
 
 
 def _unsettled(checks: Sequence[Line]) -> list[Line]:
-    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`, or for a folder around it.
+    """Drop checks that a later one includes, such as `b` after a failed `a && b`, or one for an enclosing folder.
 
-    What couldn't be run at all is over once another check passed.
+    A check that couldn't be run at all is dropped once another check passed.
     """
     return [
         line for place, line in enumerate(checks) if not any(_settles(other, line) for other in checks[place + 1 :])
@@ -323,7 +323,7 @@ def _unsettled(checks: Sequence[Line]) -> list[Line]:
 
 
 def _settles(later: Line, check: Line) -> bool:
-    """Whether a later check says how an earlier one would end now."""
+    """Whether a later check shows how an earlier one would end now."""
     new, old = frozenset(later.subject.split()), frozenset(check.subject.split())
     if new <= old or old <= new:
         return True
@@ -344,12 +344,12 @@ _CHOOSES_TESTS = lazy_re(r"^-{1,2}(?:run|filter|grep|tests?\w*|k|t)=")
 
 
 def _runs_tests(command: str) -> bool:
-    """Whether a command has a test runner run plain tests."""
+    """Whether a command only runs a test runner's tests."""
     return bool(_TEST_RUNNER.search(command)) and not _OF_OTHER_KIND.search(command)
 
 
 def _runs_all_tests(command: str) -> bool:
-    """Whether a part of a command runs tests and chooses none."""
+    """Whether a part of a command runs tests without selecting any."""
     for part in _PART.split(command.removeprefix(CHECK)):
         tests = list(_TEST_WORD.finditer(part))
         if not tests or _OF_OTHER_KIND.search(part) or part[tests[-1].end() :][:1] in (":", "/", "-", "."):
@@ -403,7 +403,7 @@ def _version(step: Step) -> Iterator[Line]:
     if found := _REQUEST.search(output):
         yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
     if not _VERSION_COMMAND.search(step.command):
-        return  # What a script does to repositories of its own says nothing of this one.
+        return  # A script's own repositories say nothing about this one.
     if made := list(_COMMITTED.finditer(output)):
         for found in made:
             text = f"{found['hash']} {clip(found['title'].strip(), TITLE)}"
@@ -422,7 +422,7 @@ def _version(step: Step) -> Iterator[Line]:
         which = "newest commits" if len(logged) > 1 else "newest commit"
         yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject=HEAD)
     status = _STATUS_COMMAND.search(step.command)
-    # With a path, it only tells about that.
+    # With a path, it only reports on that path.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
         yield from _listed(step, output)
     if found := _ON_BRANCH.search(output):
@@ -432,7 +432,7 @@ def _version(step: Step) -> Iterator[Line]:
 
 
 def _shared(output: str, step: Step) -> Iterator[Line]:
-    """What a push brought to the remote branch; an earlier one that failed is over."""
+    """What a push brought to the remote branch; an earlier failed push is over."""
     text = ""
     if found := _PUSHED.search(output):
         pieces = (found["range"], *found["what"].split(), "(forced)" if found["forced"] else "")
@@ -442,7 +442,7 @@ def _shared(output: str, step: Step) -> Iterator[Line]:
 
 
 def _set_aside(step: Step) -> Iterator[Line]:
-    """What version control said is not in the branch or not in the remote one, also where a command failed."""
+    """What version control reported as missing in the branch or the remote one, also if a command failed."""
     output = without_reminders(step.output)
     if not _VERSION_COMMAND.search(step.command):
         return
@@ -472,17 +472,17 @@ def _logged(output: str) -> list[str]:
 
 
 def _listed(step: Step, output: str) -> Iterator[Line]:
-    """What version control lists as changed; nothing is known where the output is neither a list nor clean."""
+    """What version control lists as changed; nothing if the output is neither a list nor clean."""
     listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
     if listed or not output.strip() or _CLEAN.search(output):
         yield step.line("", LESS, subject=LISTED)
         for path in listed:
-            # Behind the line of the list itself, which overrides earlier ones.
+            # After the line of the list itself, which overrides earlier ones.
             yield step.line(path, LESS, subject=f"{CHANGED}{path}")
 
 
 def _came(step: Step, output: str) -> str:
-    """How a check ended: passed only if nothing in its output contradicts it."""
+    """How a check ended: passed only if nothing in its output contradicts that."""
     wrong = errors(output, 240).rstrip(".")
     failed = known_failed(step.result, step.call) if step.result else None
     found = totals(output, TOTALS)

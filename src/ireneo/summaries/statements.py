@@ -1,6 +1,6 @@
 """Find the statements of an agent's work in its prose, its changes and its tool output; nothing is made up.
 
-A statement says something by itself. Its worth is how likely it answers a question of whoever continues the work: from
+A statement is informative by itself. Its worth is how likely it answers a question of whoever continues the work: from
 10 (a ruling of the user) down to 1 (a plain act).
 """
 
@@ -27,52 +27,52 @@ _SAYS = topic(Prose)
 LONGEST = 360
 """Most characters of a statement; longer ones are cut at a word."""
 LONGEST_DOC = 180
-"""Most characters of a comment that stands at a definition."""
+"""Most characters of a comment at a definition."""
 GROUPED = 280
 """Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
 LONGEST_BLOCK = 320
-"""Most characters of a block of code that is told with its lead-in."""
+"""Most characters of a block of code that is shown with its introduction."""
 LONGEST_LINE = 200
 """Most characters of a line of code."""
 FURTHER = 0.35
-"""Share of its worth that each further line adds to a statement."""
+"""The share of its worth that each further line adds to a statement."""
 BARE_NAME = 1.0
-"""Worth of the name of a type, whose members are told by themselves."""
+"""The worth of a type's name alone, since its members have statements of their own."""
 RULES = 0.8
-"""What a condition together with its consequence is worth more."""
+"""The factor for a condition together with its consequence."""
 LONGEST_LEAD = 160
 LONGEST_TOPIC = 60
-"""Most characters of a heading that stands before what it is about."""
+"""Most characters of a heading that precedes its subject."""
 WIDTH = 60
 """A longer line of prose without an end of sentence continues in the next one."""
 FEWEST_WORDS = 4
-"""Shorter sentences mean nothing without what follows them."""
+"""Sentences with fewer words mean nothing without what follows them."""
 BARE_LEAD = 5
-"""A lead-in of at most this many words may say nothing about its list."""
+"""An introduction of at most this many words may say nothing about its list."""
 ENOUGH_WORDS = 9
-"""Shorter sentences say less, whatever they announce."""
+"""Sentences with fewer words say less, whatever they announce."""
 
 
 PROSE = 1.4
-"""Worth of a plain sentence. What a sentence's signs add up to grows with their root only, since signs predict
+"""The worth of a plain sentence. The sum of a sentence's signs only counts with its root, since signs predict
 little."""
 WHY = 1.3
-"""Factor for a sentence that gives a reason."""
+"""The factor for a sentence that gives a reason."""
 
 
 UNNAMED = 0.7
-"""Factor for a sentence that neither says what it is about nor names anything."""
+"""The factor for a sentence that names neither its subject nor anything else."""
 
 
 class CodeStatement(Struct, frozen=True):
-    """What lines of code say, with its worth."""
+    """The statement in lines of code, with its worth."""
 
     text: str
     worth: float
 
 
-# Prose: sentences, list items and table rows, with the heading or line that leads them.
+# Prose: sentences, list items and table rows, with the heading or line that introduces them.
 
 _FENCE = lazy_re(r"^\s*(?:```|~~~)")
 _HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})(?<![.!])\*\*:?\s*)$")
@@ -85,31 +85,31 @@ _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*]
 
 
 class _Outline:
-    """Reads prose line by line, keeping the current lead-in, and short items until they fill a statement."""
+    """Reads prose line by line, keeping the current introduction, and short items until they fill a statement."""
 
     def __init__(self, *, led: bool = False, judges: bool = False) -> None:
         self.led = led
-        """Whether what points back stands with what it points to, and what has a mere label with what that is of."""
+        """Whether references back are shown with what they refer to, and bare labels with their headings."""
         self.judges = judges
-        """Whether some items are marked as good and others as in want of something, as in a review."""
+        """Whether some items are marked as good and others as lacking something, as in a review."""
         self.lead = ""
         self.heading = ""
         self.topic = ""
-        """The last heading that is no mere label, such as "Pros"."""
+        """The last heading that is not a bare label, such as "Pros"."""
         self.before = ""
         """The last sentence under the heading."""
         self.label = ""
         """The label of the item to which an indented paragraph belongs."""
         self.items: list[str] = []
         self.above: list[tuple[int, str]] = []
-        """How far the items of each list in progress are indented, with the lead of the list that it stands in."""
+        """The indentation of the items of each open list, with the introduction of the list that contains it."""
         self.last = (0, "")
-        """How far the last item is indented, and its text."""
+        """The indentation of the last item, and its text."""
         self.head: list[str] = []
-        """The head of a table that was read, and whose rows follow."""
+        """The header of a table whose rows follow."""
 
     def read(self, line: str, *, leads: bool = False) -> Iterator[str]:
-        """The statements that `line` completes; `leads` says that the items of a list follow at once."""
+        """The statements that `line` completes; `leads` says that the items of a list follow directly."""
         said = _EMPHASIS.sub(r"\1", line).strip()
         if not said:
             self.head = []
@@ -144,7 +144,7 @@ class _Outline:
             names = self.led and leads and not before and said[-1] not in ".!?;"
             if (said.endswith(":") or names) and len(lead) < LONGEST_LEAD:
                 if before and _UNSURE.match(lead):
-                    # What "it could be" is about stands in the sentence before.
+                    # The subject of "it could be" is in the sentence before.
                     lead = f"{before.pop()} {lead}"
                 self.lead = self._of_its_topic(lead)
                 yield from _whole(before)
@@ -159,7 +159,7 @@ class _Outline:
                 yield from told
 
     def code(self, lines: Sequence[str]) -> Iterator[str]:
-        """A short block of code with the line that leads to it."""
+        """A short block of code with the line that introduces it."""
         said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
         if self.lead.endswith(":") and 0 < len(said) <= LONGEST_BLOCK:
             yield f"{self.lead} `{said}`"
@@ -167,11 +167,11 @@ class _Outline:
             yield from _said_in_code(lines)
 
     def take(self) -> Iterator[str]:
-        """The waiting short items, behind their lead-in."""
+        """The waiting short items, after their introduction."""
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
             lead = self.lead.rstrip(" :.")
-            # "Here's how it works" would stand before each of the items, and "This helps because" before what it means.
+            # "Here's how it works" would precede each of the items, and "This helps because" would precede its subject.
             short = len(lead.split()) <= BARE_LEAD
             empty = _SAYS.empty.match(lead) or (_NAMELESS.match(lead) and not _UNSURE.match(lead))
             bare = not lead or (short and empty)
@@ -179,7 +179,7 @@ class _Outline:
             self.items = []
 
     def _nest(self, indented: int, item: str) -> Iterator[str]:
-        """Go down to the items of an item, which then leads them, or up again."""
+        """Descend to the items of an item, which then introduces them, or ascend again."""
         before, parent = self.last
         self.last = (indented, item)
         if not self.led:
@@ -196,18 +196,18 @@ class _Outline:
             self.lead = self.above.pop()[1]
 
     def _leads_on(self) -> bool:
-        """Whether each long item of a list is told behind the line that leads to the list."""
+        """Whether each long item of a list is shown after the line that introduces the list."""
         lead = self.lead.rstrip(" :.")
         return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_SAYS.empty.match(lead) or _NAMELESS.match(lead))
 
     def _of_its_topic(self, said: str) -> str:
-        """What has a mere label, such as "Pros: it is short", behind the heading that says of what."""
+        """Put a statement with a bare label, such as "Pros: it is short", after the heading that names its subject."""
         if not (self.led and self.topic and _LABEL.match(said)) or said.startswith(self.topic):
             return said
         return clip(f"{clip(self.topic, LONGEST_TOPIC)} — {said}", LONGEST)
 
     def _with_its_matter(self, said: str) -> str:
-        """A sentence that points back, behind the sentence before it or the heading above it."""
+        """Put a sentence that refers back after the sentence before it or the heading above it."""
         if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
             return clip(f"{self.before} {said}", LONGEST)
         about = self.label or self.heading
@@ -229,7 +229,7 @@ class _Outline:
 
 
 def _row_said(cells: Sequence[str], head: Sequence[str]) -> str:
-    """A row of a table; figures and marks say nothing without the head of their column."""
+    """A row of a table; figures and marks mean nothing without the header of their column."""
     names = head if len(head) == len(cells) and any(map(str.isalpha, cells[0])) else [""] * len(cells)
     return " — ".join(
         f"{name}: {cell}" if place and name and not any(map(str.isalpha, cell)) else cell
@@ -248,11 +248,11 @@ _TITLED = lazy_re(
 )
 FEWEST_TITLES, LONGEST_TITLE = 3, 90
 LINES_APART = 3
-"""Titles lead sections where they stand so many lines apart on the average; closer ones are items like others."""
+"""Titles introduce sections if they are this many lines apart on average; closer ones are ordinary items."""
 
 
 def _titles(lines: Sequence[str]) -> dict[int, str]:
-    """The numbered titles of adjacent sections as one statement, by the place of the first."""
+    """The numbered titles of adjacent sections as one statement, by the index of the first."""
     out: dict[int, str] = {}
     found: list[tuple[int, str]] = []
     heading = above = ""
@@ -277,8 +277,8 @@ def _titles(lines: Sequence[str]) -> dict[int, str]:
 def prose(text: str, *, led: bool = False) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
-    Of code blocks only short ones with a lead-in are kept. A label that leads to one that repeats it stands once. With
-    `led`, a paragraph that points back stands behind the sentence before it or the heading above it.
+    Of code blocks only short ones with an introduction are kept. A label that is repeated right after it is kept once.
+    With `led`, a paragraph that refers back follows the sentence before it or the heading above it.
     """
     for statement in _statements_in(text, led=led):
         yield _LABELLED_TWICE.sub("", statement)
@@ -310,9 +310,9 @@ def _statements_in(text: str, *, led: bool) -> Iterator[str]:
 
 
 def document(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
-    """The sentences of a document in order, and the telling passages of its code blocks.
+    """The sentences of a document in order, and the informative passages of its code blocks.
 
-    With `fresh` only these lines (stripped) are told.
+    With `fresh` only these lines (stripped) are used.
     """
     said: list[str] = []
     block: list[str] | None = None
@@ -345,13 +345,13 @@ def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
 
 
 FEWEST_SAID = 8
-"""A line of code that is a sentence has at least this many words and no sign of code."""
+"""A line of code is a sentence if it has at least this many words and no sign of code."""
 _COMMENT_MARK = lazy_re(r"^\s*(?://+|#+|--|\*|/\*+|<!--)?\s*")
 _SYMBOLS = lazy_re(r"[{}=;<>\[\]&|$\\\"]|\w\(")
 
 
 def _goes_on(held: str, line: str) -> bool:
-    """Whether `line` continues a sentence in `held` that was wrapped."""
+    """Whether `line` continues a wrapped sentence in `held`."""
     before, said = held.rstrip(), line.strip()
     if not said or not before or before[-1] in ".!?:;|" or len(before) + len(said) > LONGEST:
         return False
@@ -381,7 +381,7 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
 
 
 _BROKEN_OFF = lazy_re(r"^(?:[-–—,;]\s+)+")
-"""At the beginning of a piece that was taken for a sentence: it is the end of one."""
+"""At the beginning of what looks like a sentence: it is the end of one."""
 _VALUE = lazy_re(
     r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
 )
@@ -393,7 +393,7 @@ class _Cues(Struct, frozen=True):
 
     words: Mapping[str, tuple[CueKind, ...]]
     phrases: Mapping[str, tuple[tuple[str, CueKind], ...]]
-    """By their first word."""
+    """The phrases, by their first word."""
 
 
 @from_data
@@ -413,7 +413,7 @@ def _cues() -> _Cues:
 
 @lru_cache(maxsize=1_024)
 def _cues_of(said: str) -> Counter[CueKind]:
-    """How many words or phrases of each kind of cue a sentence has."""
+    """How many words or phrases of each kind of cue a sentence contains."""
     cues, found = _cues(), Counter[CueKind]()
     words = _CUE_WORD.findall(said.lower().replace("’", "'"))
     text = f" {' '.join(words)} "
@@ -441,7 +441,7 @@ _NUMBERED = lazy_re(lambda: rf"\b{either(_SAYS.numbered)}\s(?:[1-9]|[A-F])\b", r
 
 
 def is_intent(said: str) -> bool:
-    """Whether a sentence says what is going to be done."""
+    """Whether a sentence announces what will be done."""
     return bool(_INTENT.match(said))
 
 
@@ -456,7 +456,7 @@ def gives_reason(said: str) -> bool:
 
 
 def _lacks_subject(said: str) -> bool:
-    """Whether a short sentence is about something that only the sentences before it name, such as "Option 2"."""
+    """Whether the subject of a short sentence is only named in the sentences before it, such as "Option 2"."""
     if len(said.split()) >= ENOUGH_WORDS:
         return False
     named = _NUMBERED.sub("", said)
@@ -465,19 +465,19 @@ def _lacks_subject(said: str) -> bool:
 
 
 def _only_passes(said: str) -> bool:
-    """Whether a short sentence only says that the checks pass, which is told by where the work stands."""
+    """Whether a short sentence only says that the checks pass, which the state of the work shows."""
     return len(said.split()) <= ENOUGH_WORDS and bool(_SAYS.passes.search(said)) and not _VALUE.search(said)
 
 
 def _only_praises(said: str, *, marked: bool) -> bool:
-    """Whether an item finds that something is good, and says nothing else of it; `marked`: a mark may say that."""
+    """Whether an item only says that something is good; `marked`: a mark may say that."""
     cues = _cues_of(said)
     good = _PRAISE.match(said) or (marked and _GOOD_MARK.match(said))
     return bool(good) and not (cues["reason"] or cues["contrast"])
 
 
 def prose_worth(said: str) -> float:
-    """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
+    """The worth of a sentence: more with a reason, a contrast, a decision, or values that can be looked up."""
     if said.endswith(":") or _SAYS.empty.match(said) or _SAYS.agreement.match(said) or _lacks_subject(said):
         return 0.0
     cues, intent = _cues_of(said), is_intent(said)
@@ -525,7 +525,7 @@ _TELLING = lazy_re(
 )
 _CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|default|when|except|catch|for|while|switch)\b|\}?\s*else\b")
 _LEADS = ("{", ":", ")", " then", " do", "else")
-"""Endings of a condition that is followed by its consequence."""
+"""Endings of a condition that its consequence follows."""
 _REMARK = lazy_re(r" [{:] (?=//)|: (?=# )")
 """Between such a condition and a comment behind it."""
 _CLOSING = lazy_re(r"^(?:[{}\[\]();,]*|fi|done|esac|end)(?:[;,)]|\)\()*$")
@@ -533,10 +533,10 @@ _IF_ERROR = lazy_re(r"\b\w*[eE]rr\w* (?:!=|is not) (?:nil|None|null)")
 _HANDS_ON = lazy_re(
     r"^(?:return|raise|throw|panic|t\.Fatalf?|require\.NoError|assert\.NoError)\b[^\n]*\b(?:\w*Err|err|error|exc?|e)\)*;?$"
 )
-"""Errors that are only passed on stand in every file."""
+"""Every file passes errors on."""
 _LOGS = lazy_re(r"^(?:\w+ :?= )?(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
 _BARE = lazy_re(r"(?:return (?:[^\W\d][\w.]*(?:, |;?$))+|[\w.]+)")
-"""Code that says nothing by itself: a name, or that names are returned."""
+"""Code without information: a name, or the return of names."""
 _PLAIN_RETURN = lazy_re(r"^\s*return \w+;?$")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
@@ -587,7 +587,7 @@ def _comment_worth(said: str) -> float:
 
 
 def is_explained(said: str) -> bool:
-    """Whether a passage of code stands with a comment."""
+    """Whether a passage of code has a comment."""
     return not said.endswith("`") or bool(_REMARKED.search(said))
 
 
@@ -596,9 +596,9 @@ APART = "--"
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
-    """The telling passages of code in order: adjacent lines with the comment before them, conditions with consequences.
+    """The informative passages of code in order: adjacent lines with the comment before, conditions with consequences.
 
-    With `fresh` only these lines (stripped) and what belongs to them are told; the others give the place.
+    With `fresh` only these lines (stripped) and what belongs to them are used; the others show the place.
     """
     passage, within, name = _Passage(), "", ""
     for line in lines:
@@ -614,7 +614,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             passage.explain(words, told=told)
             continue
         if (remark := _REMARKED.search(line)) is not None and _UNDONE.match(remark["said"]):
-            # What is still to be done is told by itself.
+            # A TODO is a statement of its own.
             yield from passage.take(within)
         defines = is_definition(line)
         if (defines and not passage.explaining) or (not said and (passage.words or len(passage.told) > GROUPED // 2)):
@@ -641,14 +641,14 @@ class _Passage:
     def __init__(self) -> None:
         self.words: list[str] = []
         self.explaining = False
-        """The last line was a comment."""
+        """Whether the last line was a comment."""
         self.fresh_words = False
         self.names_itself = False
-        """Whether the text begins with a definition, which gives the place."""
+        """Whether the text begins with a definition, which shows the place."""
         self.told = ""
         self.worth: list[float] = []
         self.held = ""
-        """A condition whose consequence is still to come."""
+        """A condition whose consequence hasn't come yet."""
         self.fresh_held = False
 
     def explain(self, words: str, *, told: bool) -> None:
@@ -658,10 +658,10 @@ class _Passage:
         self.explaining = True
 
     def add(self, line: str, said: str, *, told: bool) -> None:
-        """Add a line, unless it says nothing or only passes an error on."""
+        """Add a line, unless it is empty of information or only passes an error on."""
         self.explaining = False
         if _CLOSING.match(said):
-            # The end of a multi-line call closes nothing.
+            # The end of a multi-line call ends nothing else.
             self.held = self.held if said.startswith((")", "]")) else ""
         elif _CONDITION.match(said) and (said.endswith(_LEADS) or _REMARK.search(said)):
             said = _REMARK.sub(" ", said).lstrip("} ").rstrip(" {:")
@@ -685,8 +685,8 @@ class _Passage:
             self.worth.append(code_worth(self.held))
 
     def take(self, within: str) -> Iterator[CodeStatement]:
-        """The statement of what was added: the first line counts in full, further ones for a third."""
-        # What a function is for stands at the beginning of its comment.
+        """The statement of what was added: the first line counts in full, further ones less."""
+        # The purpose of a function is at the beginning of its comment.
         most = LONGEST_DOC if self.told and _OPENS.match(self.told) else LONGEST
         why = clip(" ".join(self.words), most) if self.fresh_words or self.told else ""
         explains = code_worth(f"# {why}") if why else 0.0
@@ -702,7 +702,7 @@ class _Passage:
 
 
 def comment_words(line: str) -> str | None:
-    """The words of a comment line; None where it is none."""
+    """The words of a comment line; None for other lines."""
     found = _COMMENT.match(line)
     if found is None or _DEFINES.match(line):
         return None

@@ -32,7 +32,7 @@ def sentences(text: str) -> Iterator[str]:
             continue
         for sentence in split(line):
             words = " ".join(sentence.split())
-            # A lead-in means nothing without its list, nor a table row without its head.
+            # An introduction means nothing without its list, nor a table row without its header.
             if len(words) > 12 and words[-1] != ":" and not words.startswith("|"):
                 yield clip(words, MAX_SENTENCE)
 
@@ -59,7 +59,7 @@ class Action(Struct, frozen=True, kw_only=True, gc=False):
     subject: str
     """The file, command, pattern or address; for other tools the tool with its main argument."""
     shell: bool = False
-    """`subject` is a shell command."""
+    """Whether `subject` is a shell command."""
     removed: str = ""
     """Text that an edit removed."""
     added: str = ""
@@ -114,11 +114,11 @@ def of_command(command: str) -> Action:
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
-    # Of a pipe the first command counts, of several commands the last one that does something.
+    # In a pipe the first command counts; of several commands the last one that does something.
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
     if kind in ("read", "search") and any(map(_WRITES.search, _steps(command)[:-1])):
-        # A look at what was just made.
+        # A look at what was just created.
         kind = "run"
     if kind == "edit" and (target := _last_path(command)):
         return Action(kind="edit", subject=target, added=command)
@@ -126,7 +126,7 @@ def of_command(command: str) -> Action:
         return Action(kind="read", subject=target)
     ran = _FILTERS.sub("", _without_moving(command)).strip()
     if len(ran) > COMMAND_CHARACTERS and (found := _ASSIGNED.match(ran)) and found.end() < len(ran):
-        # Of a long command the program says more than the values that it is given before its name.
+        # In a long command the program says more than the values that precede its name.
         ran = ran[found.end() :]
     return Action(kind=kind, subject=_clip(ran, COMMAND_CHARACTERS), shell=True)
 
@@ -144,13 +144,13 @@ _ASSIGNED = lazy_re(
 )
 _MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+|rm\s+-rf?\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
-# Filtering the output makes it no other command.
+# Filtering the output doesn't make it another command.
 _FILTERS = lazy_re(
     r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq)\b"
     r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
 )
 COMMAND_CHARACTERS = 90
-"""Characters of a command that are shown."""
+"""How many characters of a command are shown."""
 _LONGEST_LINE = 10_000
 """Longer lines are not split into words, which takes quadratic time."""
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
@@ -159,7 +159,7 @@ _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
     "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp )"),
     "check": lazy_re(
         r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle"
-        # What installs packages, or lists them, checks nothing.
+        # Installing packages, or listing them, checks nothing.
         r"|(?:yarn|pnpm) (?!(?:add|i|install|up|update|upgrade|remove|rm|uninstall|dlx|link|unlink|why|list|ls)\b)"
         r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
         r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
@@ -200,7 +200,7 @@ def _last_path(command: str) -> str | None:
     try:
         words = shlex.split(line)
     except ValueError:
-        return None  # Not a line that a shell would read either: it stays a command.
+        return None  # A shell couldn't parse the line either: it remains a command.
     for word in reversed(words):
         if re.fullmatch(r"[\w~@+-]*+[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
             return word
@@ -298,7 +298,7 @@ _PASSES = lazy_re(
     r"|\bno (?:errors|issues|problems|warnings)\b|\b(?:finished|built|compiled|up to date|done in)\b|[✓✔✅]",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What a check prints that passed."""
+"""Output of a check that passed."""
 _ENVIRONMENT = lazy_re(
     r"not found|no such|unknown|unrecogni[sz]ed|usage:|permission denied|no module named|not installed|cannot find",
     re.IGNORECASE,
@@ -306,12 +306,12 @@ _ENVIRONMENT = lazy_re(
 
 
 def is_environment(error: str) -> bool:
-    """Whether an error is about something missing or misspelt, not about what was checked."""
+    """Whether an error is about something missing or misspelt, and not about what was checked."""
     return bool(_ENVIRONMENT.search(error))
 
 
 def exit_status(output: str) -> int | None:
-    """The exit status that an output names, if any."""
+    """The exit status in an output, if there is one."""
     found = _STATUS.search(output[:400]) or _STATUS.search(output[-400:])
     return int(found["code"]) if found else None
 
@@ -319,8 +319,8 @@ def exit_status(output: str) -> int | None:
 def error_line(output: str, limit: int = 200) -> str:
     """The line of a failing output that says what went wrong, with the exit status if it names one.
 
-    Python puts the error last, compilers first: of the lines that name an error, the last one of a traceback is taken,
-    else the first; where none does, the last line.
+    Python prints the error last, compilers first: of the lines that name an error, the last one of a traceback is
+    taken, otherwise the first; if there is none, the last line.
     """
     lines = [line.strip() for line in TAGS.sub("\n", output).splitlines()]
     lines = [line for line in lines if any(char.isalnum() for char in line) and not _HEADING.fullmatch(line)]
@@ -343,13 +343,13 @@ _NO_REASON = lazy_re(
     r"|generat|load|configur|captur|extract|clon|resolv|clean|push|pull|switch|check)(?:ed|ing)\b)",
     re.IGNORECASE,
 )
-"""A line of a failing output that says nothing of what went wrong."""
+"""A line of a failing output that says nothing about the error."""
 
 
 def without_echo(output: str, given: str) -> str:
-    """`output` without its lines that stand in `given`, also behind a short name; as it is where no other line remains.
+    """Drop the lines of `output` that occur in `given`, also after a short name; unchanged if no other line remains.
 
-    A tool that fails repeats what it was given, whose words are no reason.
+    A tool that fails repeats its input, whose words are no reason.
     """
     repeated = {line.strip() for line in given.splitlines()} - {""}
     said = (TAGS.sub("", line).strip() for line in output.splitlines())
@@ -366,7 +366,7 @@ _ECHOED = lazy_re(r"^\w[\w ]{0,30}:\s+")
 
 @lru_cache(maxsize=4_096)
 def signature(text: str) -> str:
-    """`text` without what differs between occurrences: numbers, hashes, addresses, paths, quotations."""
+    """`text` without what varies between occurrences: numbers, hashes, addresses, paths, quotations."""
     return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]
 
 
@@ -378,10 +378,10 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
     result: Result | None
     position: int
     said: str
-    """What the agent said as it made the call."""
+    """What the agent said when it made the call."""
     source: MessageId
     answer: MessageId | None
-    """The message that brought the result."""
+    """The message with the result."""
 
     @cached_property
     def failed(self) -> bool:
@@ -398,7 +398,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def ended_unseen(self) -> bool:
-        """Whether nothing tells how the call ended: it runs in the background, or another program read its output.
+        """Whether it is unknown how the call ended: it runs in the background, or another program read its output.
 
         The status of ``./check.sh | tail`` is that of `tail`; only what the output says of passing or failing counts.
         """
@@ -406,7 +406,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
             return True
         if self.failed or known_failed(self.result, self.call) is not None or _PASSES.search(self.output):
             return False
-        # A builder that prints nothing has nothing to complain of, unless its words were searched for others.
+        # A build without output has no complaints, unless its output was filtered.
         return bool((_PIPED if self.output.strip() else _SEARCHED).search(self.command))
 
     @property
@@ -416,12 +416,12 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def rejected(self) -> bool:
-        """Whether the user refused the call, which is a wish and no error."""
+        """Whether the user refused the call, which isn't an error."""
         return self.failed and was_refused(self.output)
 
     @property
     def failed_itself(self) -> bool:
-        """Whether the call failed by what it did: it was neither refused nor broken off."""
+        """Whether the call itself failed: it was neither refused nor interrupted."""
         return self.failed and not was_refused(self.output) and not was_stopped(self.output)
 
     @property
@@ -431,22 +431,22 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def answered(self) -> str:
-        """The result's text without reminders, and of a failure without the lines that only repeat the call."""
+        """The result's text without reminders, and for a failure without the lines that only repeat the call."""
         output = without_reminders(self.output)
         return without_echo(output, self.command) if self.failed else output
 
     @cached_property
     def error(self) -> str:
-        """The line that says what went wrong; empty where nothing did."""
+        """The line that says what went wrong; empty if nothing did."""
         return error_line(self.answered) if self.failed else ""
 
     @property
     def why(self) -> str:
-        """`error`, unless it only says that something failed, or what went well before it."""
+        """`error`, unless it only says that something failed, or what went well before."""
         return "" if _NO_REASON.match(self.error) else self.error
 
     def line(self, text: str, weight: float, *, subject: str = "", failed: bool = False) -> Line:
-        """A line of a summary that rests on this step."""
+        """A line of a summary that is based on this step."""
         return Line(
             text=text,
             subject=subject,
@@ -463,7 +463,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def steps(messages: Sequence[Message]) -> list[Step]:
-    """The calls of `messages` in order, each with its result where that is among them."""
+    """The calls of `messages` in order, each with its result if that is among them."""
     answers: dict[str, tuple[Result, MessageId]] = {}
     for message in messages:
         for result in message.draft.results:
@@ -487,7 +487,7 @@ def steps(messages: Sequence[Message]) -> list[Step]:
 
 
 def tasks_of(step: Step) -> list[Mapping[str, object]]:
-    """The tasks that a call lists, as an agent's plan."""
+    """The tasks that a call lists, such as an agent's plan."""
     given = step.call.arguments
     values = given.values() if isinstance(given, Mapping) else ()
     listed = next((value for value in values if isinstance(value, list)), [])
@@ -495,5 +495,5 @@ def tasks_of(step: Step) -> list[Mapping[str, object]]:
 
 
 def states_of(step: Step) -> set[str]:
-    """The words by which a call marks its tasks, such as in_progress."""
+    """The words with which a call marks its tasks, such as in_progress."""
     return {str(task[key]) for task in tasks_of(step) for key in ("status", "state", "priority") if task.get(key)}
