@@ -560,7 +560,7 @@ class _Lifting:
 
 
 def _names(said: frozenset[str], about: frozenset[str]) -> bool:
-    """Whether the words of a lift name nearly all of a pin's subject and little else, or at least half and nothing else.
+    """Whether the words of a lift name nearly all of a pin's subject and little else, or half of it and nothing else.
 
     "You may push to the other branch" lifts nothing.
     """
