@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +49,22 @@ def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
 
     command = [*COMMAND, "mcp", "--db", str(db), "--project", project]
     return StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
+
+
+def test_a_server_keeps_what_it_imported_out_of_the_collectors_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where its client is imported it keeps the standard error of that moment, which `run` has replaced.
+    import_module("mcp")
+    frozen = [gc.get_freeze_count()]
+
+    def served(work: Coroutine[object, object, None]) -> None:
+        work.close()
+        frozen.append(gc.get_freeze_count())
+
+    monkeypatch.setattr(asyncio, "run", served)
+    run("mcp", db=tmp_path / "memory.db")
+    assert frozen[0] < frozen[1]
 
 
 def talk(db: Path, work: Callable[..., Awaitable[None]], *projects: str, spawned: bool = False) -> None:

@@ -421,9 +421,8 @@ class Works:
         self._space = space
         self._preset = preset
         self._worker = worker
-        self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
-        self._passed_over: dict[SessionKey, SessionInfo] = {}
-        """Sessions as they were when work on them met an error."""
+        self._idle: dict[SessionKey, tuple[SessionInfo, datetime | None]] = {}
+        """Sessions as they were when nothing was due in them, and when that was; None: they are passed over."""
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
         self._listener = Listener(resources, worker, preset)
@@ -481,13 +480,10 @@ class Works:
 
     def _rests(self, info: SessionInfo) -> bool:
         """Return whether the session is as it was when it was passed over, or, a short while ago, had nothing due."""
-        if self._passed_over.get(info.key) == info:
-            return True
         seen, at = self._idle.get(info.key, (None, None))
-        if seen != info or at is None:
-            return False
+        rested = at and self._resources.clock.now() - at
         # A clock that was put back is no reason to rest longer.
-        return timedelta(0) <= self._resources.clock.now() - at < timedelta(seconds=REST_SECONDS)
+        return seen == info and (rested is None or timedelta(0) <= rested < timedelta(seconds=REST_SECONDS))
 
     async def _visit(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """Visit a session; one that something is wrong with is named, and keeps nobody from the others.
@@ -507,7 +503,7 @@ class Works:
             async with self._worker.leased(info.key, VISIT, VISIT_SECONDS) as lease:
                 if lease is not None:
                     await self._worker.failed(lease, reason, wait_seconds=0)
-            self._passed_over[info.key] = info
+            self._idle[info.key] = info, None
             yield replace(_of_the_space("passed_over", reason=reason), session=info.key.session)
 
     async def _session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:

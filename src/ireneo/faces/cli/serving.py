@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +20,16 @@ from ireneo.faces.cli.place import database, room_for
 
 @contextmanager
 def _needs(packages: tuple[str, ...], sentence: str) -> Iterator[None]:
-    """Raise MissingExtra with `sentence` where one of the packages can't be imported."""
+    """Import what a server needs, which then stays; raise MissingExtra with `sentence` where a package is missing."""
     try:
         yield
     except ImportError as fault:
         if (fault.name or "").partition(".")[0] not in packages:
             raise
         raise MissingExtra(sentence) from None
+    # The SDK alone has 80,000 objects. In each full round the garbage collector would look at them all, and hold up
+    # whoever is served.
+    gc.freeze()
 
 
 Project = Annotated[str, option("--project -p", "NAME", "Where the agent works.", shown="this directory's")]
