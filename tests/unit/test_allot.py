@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
@@ -20,7 +19,6 @@ from ireneo.context.allot import (
     LineOffer,
     PricedLine,
     Statements,
-    outdated,
     without_pinned,
 )
 from ireneo.summaries.summary import ANSWERS, Choice, Line, Mention, SectionName
@@ -242,25 +240,11 @@ def test_the_sentence_of_a_question_that_stands_open_is_told_with_it_alone() -> 
     assert texts(shown[0]) == [f"I asked: {asked} 1. Yes; 2. No"]
 
 
-def test_what_was_taken_back_is_marked_and_what_was_guessed_gives_way_to_what_was_found() -> None:
+def test_what_was_taken_back_is_marked() -> None:
     claimed = "The importer supports native moon tables with their tides."
     back = "I was wrong, I made that up: the importer supports no native moon tables."
     offers = [offer(found(claimed, position=10), found(TIDE, position=11), found(back, position=30))]
     assert texts(chosen(offers, 500)[0]) == [f"{claimed}{MARK}", TIDE, back]
-    guess = "The rows of the night are likely lost in the slice of the importer."
-    cause = "Root cause: the slice of the importer is closed at both ends."
-    (_, line), *_ = outdated(told(found(guess, 6.0, position=10), found(cause, position=20))).items()
-    assert line is not None
-    assert line.weight < 6.0
-    assert not outdated(told(found(cause, position=10), found(guess, position=20))), "a new guess stands"
-
-
-def test_what_was_taken_away_is_not_told_once_it_is_there_again() -> None:
-    gone = found("Removed as nobody calls them: `read_moon`, `read_ebb`", position=10)
-    there = Line(text="`def read_moon(): return 1; def read_ebb(): return 2`", subject="tide.py", position=30)
-    assert list(outdated(told(gone, ("artifacts", there))).values()) == [None]
-    assert not outdated(told(gone, ("artifacts", replace(there, text="`def read_moon(): return 1`"))))
-    assert not outdated(told(gone, ("artifacts", replace(there, position=5)))), "it was there before"
 
 
 def test_what_says_the_same_in_other_words_is_told_once() -> None:
@@ -282,12 +266,3 @@ def test_the_words_of_a_pin_are_not_told_again_in_a_block() -> None:
     left = without_pinned(offer(ruled, answered, found(ROW)), pins)
     assert [each.line.text for each in left.statements] == [ROW]
     assert len(without_pinned(offer(ruled, found(ROW)), "- Never drop a row of the night.").statements) == 2
-
-
-def test_what_was_told_of_a_file_that_was_removed_later_is_not_told() -> None:
-    code: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/moon.py", position=10))
-    removed: Said = ("operations", Line(text="I ran `rm moon.py ebb.py`", weight=1.8, position=20))
-    assert outdated(told(code, removed)) == {0: None}
-    other: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/row.py", position=10))
-    again: Said = ("artifacts", Line(text="`hidden = True`", subject="/home/me/tide/moon.py", position=30))
-    assert not outdated(told(other, again, removed))

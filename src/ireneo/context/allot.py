@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.language.files import topic
-from ireneo.language.topics import Explaining, Prose
+from ireneo.language.topics import Prose
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
@@ -25,18 +25,17 @@ from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
-from ireneo.summaries.tell_code import REMOVED, faded
+from ireneo.summaries.tell_code import SEARCHES, faded
 from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
 
-_EXPLAINING = topic(Explaining)
 _SAYS = topic(Prose)
 
 BARE = 0.25
 """Share of its weight that a statement keeps when everything it names is already shown."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """The factor of a word that is not shown yet, shown once, or shown more often."""
-AGING = 0.15
+AGING = 0.3
 """The share of its value that the oldest statement loses."""
 LONG_REPORT, OF_ONE_MESSAGE = 20, 8
 """In a message with more statements than the first number, that many count in full; the others are worth less, by
@@ -216,11 +215,11 @@ def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
     return replace(offer, statements=tuple(each for each in offer.statements if not is_pinned(each)))
 
 
-_DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
-OF_USE = 0.6
-"""How much more code is worth per logarithm of the number of times that its name is mentioned."""
-MOST_SPOKEN = 8
+UNSPOKEN, ALL_SPOKEN = 0.1, 0.9
+"""Factors of what was only read: if none of its words is spoken of elsewhere, and if all of them are."""
+SEARCHED, MOST_SEARCHED = 0.7, 2
+"""How much more it is worth for each name that was searched for, up to this many names."""
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
@@ -297,29 +296,31 @@ class Allotter:
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
 
     def _current(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-        """The candidates without statements that later ones outdate, or reworded accordingly."""
-        changed = outdated([statement for _, statement in candidates])
-        lines = {place: changed.get(place, statement.line) for place, (_, statement) in enumerate(candidates)}
+        """The candidates, with retracted statements in their new form."""
+        changed = dict(taken_back([statement for _, statement in candidates]))
         return [
-            (number, statement if line is statement.line else self.statements.price(statement.section, line))
+            (number, self.statements.price(statement.section, changed[place]) if place in changed else statement)
             for place, (number, statement) in enumerate(candidates)
-            if (line := lines[place]) is not None
         ]
 
     def _uses(self) -> list[float]:
-        """Factor of each statement for how often its name is mentioned elsewhere."""
-        spoken: Counter[str] = Counter()
+        """The factor of each statement: of what was only read, questions ask for what was searched for or spoken of."""
+        spoken: set[str] = set()
+        searched: set[str] = set()
         for _, statement in self.candidates:
-            if statement.section in SPOKEN and not statement.line.subject:
-                spoken.update(statement.terms)
-        out = []
-        for _, statement in self.candidates:
-            about = None
-            if statement.section in ABOUT and statement.line.subject:
-                about = _DEFINES_NAME.match(statement.line.text)
-            name = (about["name"] or about["place"]) if about else ""
-            out.append(1 + OF_USE * math.log1p(min(spoken[name], MOST_SPOKEN)) if name else 1.0)
-        return out
+            if not (subject := statement.line.subject):
+                spoken.update(statement.terms if statement.section in SPOKEN else ())
+            elif subject.startswith(SEARCHES):
+                searched |= terms(subject)
+        return [self._use_of(statement, spoken, searched) for _, statement in self.candidates]
+
+    @staticmethod
+    def _use_of(statement: PricedLine, spoken: Collection[str], searched: Collection[str]) -> float:
+        if statement.section != "discoveries" or not statement.line.subject or statement.is_note:
+            return 1.0
+        share = sum(term in spoken for term in statement.terms) / max(len(statement.terms), 1)
+        names = sum(name in searched for name in _names_in(statement.line.text))
+        return (UNSPOKEN + (ALL_SPOKEN - UNSPOKEN) * share) * (1 + SEARCHED * min(names, MOST_SEARCHED))
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
@@ -495,17 +496,14 @@ class Allotter:
         return spent
 
 
-# Later statements may take back, restore, explain or repeat earlier ones, which are then reworded or dropped.
+# Later statements may take back or repeat earlier ones, which are then reworded or dropped.
 
 OWN: frozenset[SectionName] = frozenset({"strategy", "discoveries"})
 """Sections of the agent's own sentences, and of what files and pages showed."""
 NEAR = 60
-"""Up to this many messages after a statement it may be taken back, or a guess resolved."""
-SHARED, FEWEST_SHARED = 0.5, 2
-"""The share of a statement's words that a retraction must contain; and how many words a finding must share with a
-guess."""
-GUESSED = 0.5
-"""The share of its weight that a guess keeps once it is resolved."""
+"""Up to this many messages after a statement it may be taken back."""
+SHARED = 0.5
+"""The share of a statement's words that a retraction must contain."""
 TAKEN_BACK = 0.6
 """The share of its weight that a retracted statement keeps; it is marked."""
 MARK = " (I took this back later.)"
@@ -518,29 +516,9 @@ MOST_TOGETHER = 2
 _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 
 
-def outdated(told: Sequence[PricedLine]) -> dict[int, Line | None]:
-    """Map each statement (by its index) that later ones outdate to its new form, or to None if it is dropped."""
-    out: dict[int, Line | None] = {}
+def taken_back(told: Sequence[PricedLine]) -> Iterator[tuple[int, Line]]:
+    """The statements that the agent retracted, by index, in their new form; the words of its retraction decide."""
     own = [place for place, each in enumerate(told) if _is_own(each)]
-    out.update(_guesses(told, own))
-    out.update(_taken_back(told, own))
-    out.update((place, None) for place in (*_put_back(told, own), *_of_removed_files(told)))
-    return out
-
-
-def _guesses(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
-    """Guesses that were resolved by a later finding."""
-    found = [told[place] for place in own if _SAYS.finds.search(told[place].line.text)]
-    for place in own:
-        line, words = told[place].line, told[place].terms
-        if found and _EXPLAINING.hedges.search(line.text) and not _SAYS.finds.search(line.text):
-            later = (each for each in found if 0 < each.line.position - line.position <= NEAR)
-            if any(len(words & each.terms) >= FEWEST_SHARED for each in later):
-                yield place, replace(line, weight=line.weight * GUESSED)
-
-
-def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tuple[int, Line]]:
-    """Statements that the agent took back, by the words of the message with the retraction."""
     back = {told[place].line.position for place in own if _SAYS.takes_back.search(told[place].line.text)}
     words: dict[int, frozenset[str]] = dict.fromkeys(back, frozenset())
     for place in own:
@@ -551,41 +529,6 @@ def _taken_back(told: Sequence[PricedLine], own: Sequence[int]) -> Iterator[tupl
         near = (words[at] for at in back if 0 < at - line.position <= NEAR)
         if line.position not in back and any(len(terms & each) > max(len(terms) * SHARED, 1) for each in near):
             yield place, replace(line, text=f"{line.text}{MARK}", weight=line.weight * TAKEN_BACK)
-
-
-def _put_back(told: Sequence[PricedLine], own: Collection[int]) -> Iterator[int]:
-    """Removals whose names later changes all brought back."""
-    added = [
-        (each.line.position, _names_in(each.line.text))
-        for each in told
-        if each.section == "artifacts" and not each.line.text.startswith(REMOVED)
-    ]
-    standing = set(own)
-    for place, each in enumerate(told):
-        text = each.line.text
-        code = each.section == "artifacts" and text.startswith(REMOVED)
-        if code or (place in standing and _SAYS.takes_away.match(text)):
-            names = _names_in(text)
-            again = frozenset[str]().union(*(new for at, new in added if at > each.line.position))
-            if names and names <= again:
-                yield place
-
-
-def _of_removed_files(told: Sequence[PricedLine]) -> Iterator[int]:
-    """Statements about files that were removed later."""
-    gone: dict[str, int] = {}
-    for each in told:
-        found = _REMOVES.match(each.line.text) if each.section == "operations" else None
-        for path in found["paths"].split() if found else ():
-            gone[path] = each.line.position
-    if gone:
-        for place, each in enumerate(told):
-            about = each.line.subject if each.section in ABOUT else ""
-            if any(at > each.line.position and about.endswith(path) for path, at in gone.items()):
-                yield place
-
-
-_REMOVES = lazy_re(r"I ran `(?:git )?rm (?:-\S+ )*(?P<paths>[^`&|;*]+)`")
 
 
 def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[str, float]) -> bool:

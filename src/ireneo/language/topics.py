@@ -630,8 +630,6 @@ class Prose(Topic, frozen=True, kw_only=True):
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
     takes_back: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: what was said before was wrong
-    finds: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the cause is known now
-    takes_away: Patterns = Patterns(r"^\W*{}(?!\w)")  # At the beginning: something was removed
     passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run passed
     passes_not: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: not all of them pass, or not yet
 

@@ -29,15 +29,15 @@ FOUND_PROSE = 0.6
 """Factor for pages and search results, which are hard to find again."""
 TESTS, ONLY_TESTS = 0.3, 0.45
 """Factors for code in test files, and where nothing else was changed."""
-READ_CODE = 0.15
-"""Factor for code that was only read; it is added once for each known name in the code."""
+READ_CODE, OF_HISTORY = 0.3, 2.5
+"""Factors for code that was only read, and for what version control showed of it."""
 MOST_SEEN = 64
 """Most lines from one output."""
 PLAIN = 0.5
 BARE = 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
 TELLING = 2.0
-"""Read code of less worth is kept only where it has a name that the agent works with."""
+"""What was taken out is told if it was worth more."""
 GONE = 1.5
 """Weight of a definition that was removed."""
 LONGEST_GONE = 200
@@ -52,22 +52,12 @@ LONGEST_CHANGE = 120
 """A line of which more than this many characters changed was written anew."""
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst", ".adoc")
 REMOVED = "removed `"
+SEARCHED_FOR = "searched for "
+SEARCHES = (SEARCHED_FOR, "`")
+"""Beginnings of the subject of what a search found."""
 _WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
 _CLOSER = lazy_re(r"^\W*$")
 _PIECE = lazy_re(r"\w+|\s+|.")
-
-
-def known_names(messages: Sequence[Message]) -> dict[str, int]:
-    """How often the agent wrote each name."""
-    times: dict[str, int] = {}
-    for message in messages:
-        if message.role == "assistant":
-            written = "\n".join(
-                [message.text, *(text for call in message.draft.calls for text in strings(call.arguments))]
-            )
-            for name in artifacts(written):
-                times[name] = times.get(name, 0) + 1
-    return times
 
 
 def changes(done: Sequence[Step]) -> Iterator[Line]:
@@ -211,28 +201,26 @@ def _is_test(path: str) -> bool:
     return "test" in path.rsplit("/", 1)[-1]
 
 
-def seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
+def seen(done: Sequence[Step]) -> Iterator[Line]:
     """What files, pages and searches showed."""
     for place, step in enumerate(done):
         if step.action.kind not in ("read", "search", "fetch") or step.failed:
             continue
-        yield from heaviest(list(_seen_of(step, done[place + 1 :], known)), MOST_SEEN)
+        yield from heaviest(list(_seen_of(step, done[place + 1 :])), MOST_SEEN)
 
 
-def _seen_of(step: Step, later: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
+def _seen_of(step: Step, later: Sequence[Step]) -> Iterator[Line]:
     path = step.action.subject
     lines = survives(seen_lines(step.output), _taken_away(later))
     if (written := path.endswith(_DOCUMENTS)) or shows_text(step):
         for each in document(lines):
             yield step.line(each.text, each.worth * (READ_PROSE if written else FOUND_PROSE), subject=path)
     elif step.action.kind != "fetch":
-        share = TESTS if _is_test(path) else 1.0
-        searched = f"`{path}`" if step.action.shell else f"searched for {path}"
+        share = TESTS if _is_test(path) else OF_HISTORY if step.action.shell and path.startswith("git ") else 1.0
+        searched = f"`{path}`" if step.action.shell else f"{SEARCHED_FOR}{path}"
         about = searched if step.action.kind == "search" else path
         for each in code(lines):
-            used = sum(known.get(name, 0) > 1 for name in artifacts(each.text))
-            if used or each.worth > TELLING:
-                yield step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=about)
+            yield step.line(each.text, _read_worth(each) * share, subject=about)
 
 
 def shows_text(step: Step) -> bool:

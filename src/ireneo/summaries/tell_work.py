@@ -58,7 +58,6 @@ from ireneo.summaries.tell_code import (
     changes,
     definition,
     heaviest,
-    known_names,
     merged,
     named,
     seen,
@@ -88,9 +87,9 @@ FEW_WORDS = 40
 I_ASKED = "I asked: "
 BRIEF_ANSWER = 80
 """Answers of at most this many characters mean little without what they answer."""
-REPORTED = 0.9
+REPORTED = 0.45
 """Factor for sentences of another agent's report."""
-REPORTED_BESIDE = 0.5
+REPORTED_BESIDE = 0.25
 """The same where it was one of those that the agent waited for, and put together itself."""
 WORD_CHARACTERS = 480
 """Most characters of a user message that are kept as one line."""
@@ -124,7 +123,7 @@ UNTOLD = 1.0
 """Weight of a failed call whose output doesn't say why."""
 MADE_AFTER_ALL = 1.2
 """Weight of a change that failed at first."""
-RAN, SAVED = 1.8, 3.0
+RAN, SAVED = 3.0, 3.0
 """Weights of what a command printed, and of one that saved work."""
 PASSED = 0.6
 """Weight of a check that passed: the last one is told by where the work stands."""
@@ -178,7 +177,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     said = _said(messages)
-    known, given_up, got_over = known_names(messages), dead_ends(done), worked(done)
+    given_up, got_over = dead_ends(done), worked(done)
     return _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
@@ -187,7 +186,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "discoveries": [
                 *said,
                 *_harmless(_reported(done)),
-                *_harmless(seen(done, known)),
+                *_harmless(seen(done)),
             ],
             "operations": [
                 *_harmless(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
