@@ -9,7 +9,7 @@ from tests.unit.runs import material
 from ireneo.log.message import Draft
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_code import REPLACED_MARK, Gone, changes, known_names, seen, taken_out
+from ireneo.summaries.tell_code import REPLACED_MARK, Gone, changes, seen, taken_out
 
 OLD = """\
 def read_rows(path, strict, tide):
@@ -44,7 +44,7 @@ def weights(*drafts: list[Draft]) -> dict[str, float]:
 
 def found(*drafts: list[Draft]) -> list[str]:
     messages = material([draft for each in drafts for draft in each]).messages
-    return [line.text for line in seen(steps(messages), known_names(messages))]
+    return [line.text for line in seen(steps(messages))]
 
 
 def test_of_a_changed_signature_the_part_is_told_that_changed() -> None:
