@@ -19,10 +19,8 @@ BARE = Patterns()
 """How patterns are matched: these as they are, most of them where a text begins."""
 WORDS = Patterns(r"\b{}\b")
 WORD_BEGINS, WORD_ENDS = Patterns(r"\b{}"), Patterns(r"{}\b")
-UNLED = Patterns(r"(?<!\w){}")
-"""Also what begins with a sign, if no word stands right before it."""
 UNDOTTED = Patterns(r"(?<![\w.]){}")
-"""The same, but not within a name: `config.always`."""
+"""Where a word begins, or a sign, but not within a name such as `main.go`."""
 WHOLE = Patterns(r"(?<!\w){}(?!\w)")
 """Words, and what begins or ends with a sign."""
 
@@ -286,34 +284,34 @@ class Forms(Topic, frozen=True, kw_only=True):
 class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: besides `Constraints`, how they correct it."""
 
-    negates: Patterns = WORD_BEGINS  # Anywhere: negation
-    any_work: Patterns = UNLED  # Anywhere: what all work on a project includes, such as its commits
+    negates: Patterns = WORDS  # Anywhere: negation
+    any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits
     before_names: Row = ()  # Before a word that could be a verb, but isn't one there
-    owed: Patterns = UNLED  # Anywhere: obligation
-    reaches: Patterns = UNLED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
-    contrasts: Patterns = UNLED  # Anywhere: one thing and not another, or as it is done already
+    owed: Patterns = UNDOTTED  # Anywhere: obligation
+    reaches: Patterns = UNDOTTED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
+    contrasts: Patterns = UNDOTTED  # Anywhere: one thing and not another, or as it is done already
     ours: Patterns = UNDOTTED  # Anywhere: a team's practice, not a program's behaviour
     holds: Patterns = UNDOTTED  # Anywhere: verbs in the present that state how things are
-    places: Row = ()  # Anywhere: where something belongs, or what it is for
-    consults: Patterns = UNLED  # Anywhere: how the agent works with the user: what it asks for, waits for, who decides
-    blames: Patterns = UNLED  # Anywhere: criticism of what the agent did
-    doubts: Patterns = UNLED  # Anywhere in a question: it is rhetorical
-    reports: Patterns = UNLED  # Anywhere: an observation or opinion, which rules nothing
-    happened: Patterns = UNLED  # Anywhere: it is about the past
-    at_hand: Patterns = UNLED  # Anywhere: it only concerns the task at hand
+    places: Patterns = UNDOTTED  # Anywhere: where something belongs, or what it is for
+    consults: Patterns = UNDOTTED  # Anywhere: how the agent works with the user: what it asks or waits for, who decides
+    blames: Patterns = UNDOTTED  # Anywhere: criticism of what the agent did
+    doubts: Patterns = UNDOTTED  # Anywhere in a question: it is rhetorical
+    reports: Patterns = UNDOTTED  # Anywhere: an observation or opinion, which rules nothing
+    happened: Patterns = UNDOTTED  # Anywhere: it is about the past
+    at_hand: Patterns = UNDOTTED  # Anywhere: it only concerns the task at hand
     # Anywhere: it weighs, asks for words, or plans a step, and is of no use without the task
-    hedges: Patterns = UNLED
+    hedges: Patterns = UNDOTTED
     orders: Patterns = BARE  # At the beginning: an order on how to work, or on what not to do
     process: Patterns = UNDOTTED  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
     joins: Patterns = BARE  # At the beginning: it continues what was said before
-    points: Patterns = UNLED  # Anywhere: words that refer to something named before
+    points: Patterns = UNDOTTED  # Anywhere: words that refer to something named before
     open: Patterns = UNDOTTED  # Anywhere: the same, if the sentence doesn't name it
     disputes: Patterns = UNDOTTED  # Anywhere: something said is wrong
     accepts: Patterns = UNDOTTED  # Anywhere: praise, a go-ahead, or what was not done
     asks: Patterns = BARE  # At the beginning: a question, with or without a question mark
     no: Patterns = Patterns(r"\W*{}\b")  # At the beginning: a plain no
     stressed: Patterns = Patterns(flags=0)  # At the beginning: words of scope in capitals
-    concedes: Patterns = UNLED  # Anywhere in an agent's reply: the user is right
+    concedes: Patterns = UNDOTTED  # Anywhere in an agent's reply: the user is right
     lasts: Patterns = UNDOTTED  # Anywhere: from now on
     definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
     subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
@@ -445,8 +443,8 @@ class Wishes(Topic, frozen=True, kw_only=True):
     uttered: Map = {}  # By kind, patterns of the wish, anywhere
     unasked: Map = {}  # By kind, how a lesson about it begins
     accepted: Patterns = BARE  # At the beginning of a message: an offer is accepted
-    unwanted: Patterns = UNLED  # Anywhere: what follows is not wanted
-    wondered: Patterns = UNLED  # Anywhere in a question: it is about others and is no request
+    unwanted: Patterns = UNDOTTED  # Anywhere: what follows is not wanted
+    wondered: Patterns = UNDOTTED  # Anywhere in a question: it is about others and is no request
     of_commands: Set = frozenset()  # The kinds that need the name of a command
     anytime: Set = frozenset()  # The kinds that are informative even if they open a task
     added: Set = frozenset()  # The kinds that ask for something more, and don't count where it is unwanted
@@ -732,7 +730,7 @@ class Instructions(Topic, frozen=True, kw_only=True):
     worded: Row = ()
     addressed: Row = ()  # It speaks to a model; here a blank is a blank
     orders: Patterns = WORDS  # It requests something, or says what must be so
-    supposes: Patterns = UNLED  # It is a guess
+    supposes: Patterns = UNDOTTED  # It is a guess
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):

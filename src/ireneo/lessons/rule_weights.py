@@ -8,7 +8,6 @@ generalises or contrasts; and whether it reports, is about the past, or concerns
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
@@ -30,23 +29,10 @@ BEGINS = 400
 """How many characters of a sentence are read."""
 
 
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"(?<!\w){either(rows())}", re.I)
-
-
-_FOR = (
-    (1.0, _anywhere(lambda: _SAYS.negates)),
-    (1.0, _anywhere(lambda: _SAYS.reaches)),
-    (1.0, _anywhere(lambda: _SAYS.contrasts)),
-    (1.0, _anywhere(lambda: _SAYS.ours)),
-    (0.5, _anywhere(lambda: _SAYS.holds)),
-    (0.5, _anywhere(lambda: _SAYS.reasons)),
-    (1.5, _anywhere(lambda: _SAYS.places)),
-    (1.5, _anywhere(lambda: _SAYS.consults)),
-    (2.0, _anywhere(lambda: _SAYS.blames)),
-)
-"""Word classes that speak for a rule, with their weights."""
-_PROCESS = _anywhere(lambda: _SAYS.process)
+_PLAIN = dict.fromkeys(("negates", "reaches", "contrasts", "ours"), 1.0)
+_FOR = _PLAIN | {"holds": 0.5, "places": 1.5, "consults": 1.5, "blames": 2.0}
+"""The fields whose words speak for a rule, with their weights."""
+_REASONS = lazy_re(lambda: rf"(?<![\w.]){either(_SAYS.reasons)}", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 PASTED = lazy_re(
     r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - |\(Y\)es/|\(default"
@@ -55,9 +41,6 @@ PASTED = lazy_re(
 )
 """Signs of text that was pasted from a program, a list or a prompt."""
 _FILE = lazy_re(r"(?<![\w./-])(?:[\w.-]++/[\w./-]*|\.[a-z][\w-]+|[\w-]++\.[a-z]{2,5})(?![\w/])")
-_DISPUTES = _anywhere(lambda: _SAYS.disputes)
-_ACCEPTS = _anywhere(lambda: _SAYS.accepts)
-_LASTS = _anywhere(lambda: topic(Binding).from_now)
 NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 """Names in code."""
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
@@ -81,7 +64,8 @@ def weight(sentence: str) -> float:
         return (
             2.0 * implied + 0.5 * bool(_SAYS.contrasts.search(said)) + 0.5 * bool(_SAYS.reaches.search(said)) - against
         )
-    speaks = sum(much for much, how in _FOR if how.search(said)) + bool(_NO_BESIDE.match(sentence))
+    speaks = sum(much for field, much in _FOR.items() if getattr(_SAYS, field).search(said))
+    speaks += 0.5 * bool(_REASONS.search(said)) + bool(_NO_BESIDE.match(sentence))
     speaks += bool(_SAYS.owed.search(said) or _SAYS.owed.search(sentence))
     return speaks + _build(said) - against - 1.5 * bool(_SAYS.happened.search(said))
 
@@ -137,15 +121,15 @@ def alone_weight(sentence: str) -> float:
     tied = 1.0 * bool(_SAYS.points.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_SAYS.hedges.search(said))
     tied += 0.5 * joins(sentence) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
     # A bare no and an agreement are answers; a dispute about facts is no rule.
-    tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
+    tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_SAYS.accepts.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
-    tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_SAYS.stressed.search(sentence))
+    tied += 4.0 * bool(_SAYS.disputes.search(said)) - 0.5 * bool(_SAYS.stressed.search(sentence))
     # A contrast of two named things applies in general.
     tied -= 0.5 * (len(NAMES.findall(sentence)) > 1 and bool(_SAYS.contrasts.search(said)))
     # A word for a process only counts in an order: a program may be about commits too.
-    return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(_LASTS.search(sentence)) - tied
+    return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(topic(Binding).from_now.search(sentence)) - tied
 
 
 def of_process(said: str) -> bool:
     """Whether a sentence orders how work is done."""
-    return bool(_SAYS.orders.match(said) and _PROCESS.search(said))
+    return bool(_SAYS.orders.match(said) and _SAYS.process.search(said))

@@ -50,7 +50,6 @@ _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 _LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}\b[\s,.!:*_—–-]*)+", re.I)
 _TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_SAYS.turns)}\s+", re.I)
 _CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_SAYS.conjunctions)}\s+", re.I)
-_DENIES = lazy_re(lambda: rf"\b{either(_RULINGS.negates)}\b", re.I)
 AROUND = "\"'”“’)]*_"
 """May follow the punctuation mark that ends a sentence."""
 _PARTS = lazy_re(
@@ -243,7 +242,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
     base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
     # "I don't eat meat any more, only fish" describes a habit, so the rest is no rule either.
-    habit = base == 0 and _OWN_WORDS.persons.match(thought) and _DENIES.search(_CLAUSE.split(thought)[0])
+    habit = base == 0 and _OWN_WORDS.persons.match(thought) and _RULINGS.negates.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
         if habit and _is_rest(clause):
             continue
@@ -426,7 +425,7 @@ def _only_chooses(text: str) -> bool:
         return False
     rest = text[chosen.end() :].strip(" ,;.!?+&–-")
     bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in _OWN_WORDS.chosen else rest
-    return not (_DENIES.search(rest) or is_order(rest) or is_order(bare))
+    return not (_RULINGS.negates.search(rest) or is_order(rest) or is_order(bare))
 
 
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
@@ -442,7 +441,8 @@ def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
         return text
     words = [word.lower() for word in _WORD.findall(behind.text)]
     excepts = not _SAYS.continues.isdisjoint(words[:1]) and not _SAYS.conditions.isdisjoint(words)
-    goes_on = _SAYS.goes_on.match(behind.text) or (_DENIES.search(said.text) and _SAYS.turns_to.match(behind.text))
+    turns = _RULINGS.negates.search(said.text) and _SAYS.turns_to.match(behind.text)
+    goes_on = turns or _SAYS.goes_on.match(behind.text)
     return f"{text} {behind.text}" if excepts or goes_on else text
 
 
