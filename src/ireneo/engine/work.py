@@ -481,7 +481,7 @@ class Works:
     def _rests(self, info: SessionInfo) -> bool:
         """Return whether the session is as it was when it was passed over, or, a short while ago, had nothing due."""
         seen, at = self._idle.get(info.key, (None, None))
-        rested = at and self._resources.clock.now() - at
+        rested = None if at is None else self._resources.clock.now() - at
         # A clock that was put back is no reason to rest longer.
         return seen == info and (rested is None or timedelta(0) <= rested < timedelta(seconds=REST_SECONDS))
 
