@@ -1,4 +1,4 @@
-"""What is written by hand: pins, their release, disputes; in a story threads, facts that always stand, summaries."""
+"""What is written by hand: pins, their releases, disputes; for stories also threads, canon facts and summaries."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId
 from ireneo.summaries.work import WorkPath, recorded
 
 SHOWN = 60
-"""Characters of each pin where a name is ambiguous."""
+"""How many characters of each pin are shown if a name is ambiguous."""
 
 
 class Pin(ShortRepr, frozen=True, kw_only=True):
     """A standing constraint, word for word."""
 
     id: str
-    """A pin by hand has its own id, one found in a message the message's; both release it.
+    """The id by which it can be released: its own for a pin by hand, otherwise that of its message.
 
-    Several found in one message share its id and are released by their words. A story's open thread has a ``t_…``."""
+    Several found in one message share its id and are released by their words. A story's open thread has a ``t_…``.
+    """
     text: str
     source: MessageId
     """The message that contains it, or after which it was made; empty before the first one."""
@@ -49,7 +50,7 @@ def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
 def release(
     tx: Transaction, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
-    """Release the pin that `name` calls: its id or its words, or the beginning of either.
+    """Release the pin named by its id or words, or by the beginning of either.
 
     Releasing it again returns the existing release.
     """
@@ -68,7 +69,7 @@ def release(
 
 
 def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
-    """The constraints that stand at the branch's head, in order, and the open threads of a story."""
+    """The active constraints at the branch's head, in order, and the open threads of a story."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     if head is None:
@@ -125,7 +126,7 @@ def _pins_named(pins: Sequence[Pin], name: str) -> list[Pin]:
 
 
 def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annotation | None:
-    """The last release of what `name` calls, on the branch's path."""
+    """The last release of the pin called `name` on the branch's path."""
     words = _one_line(name)
     head = tx.log.head(key, branch)
     notes = tx.annotations.on_path(key, head.id if head else None)
@@ -168,7 +169,7 @@ def _one_line(text: str) -> str:
 # What is written by hand into a story.
 
 MOST_CHARACTERS = 8_000
-"""The most characters of a wording by hand, which is to replace one summary."""
+"""The most characters of a wording by hand, since it replaces one summary."""
 MOST_OF_THREAD = 600
 """The most characters of a thread or a fact, since every context shows them."""
 
@@ -176,7 +177,7 @@ ThreadState = Literal["open", "resolved", "canon"]
 
 
 class StoryThread(ShortRepr, frozen=True, kw_only=True):
-    """A thread of a story, or a fact that always stands."""
+    """A thread of a story, or a permanent fact (canon)."""
 
     id: str
     kind: str
@@ -187,21 +188,21 @@ class StoryThread(ShortRepr, frozen=True, kw_only=True):
     who: str = ""
     whom: str = ""
     since: int = 0
-    """The position of the message that has the thread, or after which it was written by hand."""
+    """The position of the message with the thread, or after which it was written by hand."""
     source: str = ""
     """The id of that message."""
     until: int | None = None
-    """The position of the message that resolved it; None while it is open, and where that isn't known."""
+    """The position of the message that resolved it; None while it is open, or if that is unknown."""
     ended: str = ""
-    """What resolved it, in the words of the story or of whoever released it."""
+    """How it was resolved, in the words of the story or of whoever released it."""
     known_to: tuple[str, ...] = ()
-    """By hand: the characters in whose memories it stands."""
+    """For a thread by hand: the characters who know of it."""
 
 
 def list_threads(
     tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: Voice, *, resolved: bool = False
 ) -> list[StoryThread]:
-    """The facts that always stand, then the open threads; and where asked for the `resolved` ones."""
+    """The canon facts, then the open threads, with `resolved` also the resolved ones."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     out = [_canon_row(note) for note in canon(notes, policy.seen_by)]
@@ -228,7 +229,7 @@ def list_threads(
 def _resolved(
     leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[ThreadId, ThreadEnd]
 ) -> list[StoryThread]:
-    """The threads that ended, as their leaves opened them; `since` are the ends that no leaf tells yet."""
+    """The resolved threads, as their leaves opened them; `since` are the ends that no leaf has yet."""
     ends: dict[str, ThreadEnd | None] = dict(since.items())
     for leaf in leaves:
         ends.update(dict.fromkeys(leaf.threads.closed))
@@ -240,7 +241,7 @@ def _resolved(
         for name, thread in opened.items()
         if name not in still and (name in ends or name in released)
     ]
-    # What was added by hand ends by a release, or where a model saw its end.
+    # A thread by hand ends by a release, or if a model saw its end.
     by_hand = [note for note in notes if note.kind in ("thread", "canon") and note.id not in still]
     out += [
         _as_resolved(
@@ -294,7 +295,7 @@ def add_thread(
     whom: str = "",
     known_to: Sequence[str] = (),
 ) -> StoryThread:
-    """Write a thread of that kind, or with the kind ``canon`` a fact that always stands, at the branch's head."""
+    """Add a thread of that kind, or a canon fact for the kind ``canon``, at the branch's head."""
     if kind != "canon" and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
     words = _checked_words(text, MOST_OF_THREAD)
@@ -302,7 +303,7 @@ def add_thread(
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
     sort: AnnotationKind = "canon" if kind == "canon" else "thread"
     number = 0
-    # What was released stays so: the same words again are another thread.
+    # A released thread stays released: the same words again are another thread.
     while (name := annotation_id(sort, at, words, " ".join([kind, who, "→", whom, *known_to, str(number)]))) in gone:
         number += 1
     note = Annotation(
@@ -334,7 +335,7 @@ def edit_thread(
     who: str = "",
     whom: str = "",
 ) -> StoryThread:
-    """Put a thread or a fact that stands in other words; what is left out stays as it is."""
+    """Reword an open thread or a canon fact; details that are not given are kept."""
     if kind and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
@@ -361,7 +362,7 @@ def edit_thread(
 def resolve_thread(
     tx: Transaction, key: SessionKey, branch: str, id: str, how: str, policy: Policy, voice: Voice
 ) -> StoryThread:
-    """Say that a thread has come to its end, or that a fact holds no longer: it is shown no more from here on."""
+    """Resolve a thread, or end a canon fact: it isn't shown any more from here on."""
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
     made = _note(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
     return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)

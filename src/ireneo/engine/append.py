@@ -39,7 +39,7 @@ from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
 Given: TypeAlias = Draft | Mapping[str, object] | str | object
-"""A message as a caller has it: a provider's dictionary, a client's answer, a framework's object, a draft, or text."""
+"""A message as callers pass it: a provider's dictionary, a client's answer, a framework's object, a draft, or text."""
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, " · open with m_")
 """Marks of everything that Ireneo writes into a context."""
 _ROLES = ("system", "user", "human", "assistant", "ai")
@@ -49,8 +49,7 @@ class Appended(ShortRepr, frozen=True, kw_only=True):
     """What an append did."""
 
     ids: tuple[MessageId, ...]
-    """The ids of the messages, in order, whether they are new or were stored before; blocks that came back have none.
-    """
+    """The ids of the messages, in order, whether new or stored before; returned blocks have none."""
     new: int
     """How many messages were not stored before."""
     redacted: Mapping[str, int] = field(default_factory=dict)
@@ -77,16 +76,16 @@ def append(
     """Append `drafts` after the branch's head or the message `after`, and move the branch to the last one.
 
     With `after`, appending the same messages again changes nothing. The branch is only moved forward. With `chat`, the
-    format of the drafts, a returned context among them is recognised, and only what is new behind it is stored; `shown`
-    is the head of the last context that was given out. Drafts without a time get that of their neighbours, else `now`.
-    `project` is the session's project, where known.
+    format of the drafts, a returned context among them is recognised, and only the new messages after it are stored;
+    `shown` is the head of the last context that was returned. Drafts without a time get that of their neighbours, else
+    `now`. `project` is the session's project, where known.
 
-    Raises BadInput for a context that doesn't lie on the path, and where the session is known to be of another project.
+    Raises BadInput for a context that isn't on the path, and if the session is known to belong to another project.
     """
     choices = [cleaning.choices(draft) for draft in drafts]
     if after is None and shown is None and not _may_be_shown(choices):
         chat = None
-    # A returned context is as it was stored: redacted, or, from an older store, not.
+    # A returned context is as it was stored: redacted, or in an older store not.
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [ReturnedContext(each, chat) for each in listed] if chat else []
     is_new = tx.sessions.create(key, source)
@@ -112,7 +111,7 @@ def append(
     new = tx.log.insert(key, messages)
     last = messages[-1]
     if (
-        # What follows the head needs no look at the path.
+        # Messages after the head need no look at the path.
         head is None
         or messages[0].parent == head.id
         or (last.position > head.position and passes(tx, key, head_of(last), head))
@@ -131,7 +130,7 @@ class GivenPlace(Struct, frozen=True, kw_only=True):
     shown: tuple[MessageId, int] | None
     """The head of the last context that was shown whole, and how many messages it had."""
     as_said: bool
-    """The caller has seen no context, so nothing in it is a returned one."""
+    """Whether the caller has seen no context, so that nothing in it is a returned one."""
 
 
 def append_given(
@@ -173,7 +172,7 @@ def append_given(
 
 
 def _with_times(messages: Sequence[Message], now: datetime) -> list[Message]:
-    """Give each message a time: its own, that of the message before, or `now` for turns behind the last known time."""
+    """Give each message a time: its own, that of the message before, or `now` for turns after the last known time."""
     last = max((number for number, each in enumerate(messages) if each.draft.at), default=-1)
     known = next((each.draft.at for each in messages if each.draft.at), now)
     found = []
@@ -226,7 +225,7 @@ def decode_given(
 ) -> tuple[list[Draft], str | None]:
     """Decode messages for a session that came from `source`; returns them and the session's source.
 
-    The source is the session's format, once something tells it; None while everything is plain.
+    The source is the session's format, once a message shows it; None while everything is plain.
     """
     several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
     listed = list(given) if isinstance(given, Sequence) and several else [given]
@@ -239,7 +238,7 @@ def decode_given(
 
 
 def _is_empty(message: object) -> bool:
-    """Whether a user's message says nothing. An agent's may: some models end their turn so."""
+    """Whether a user's message is empty. An agent's may be: some models end their turn with one."""
     if isinstance(message, Mapping):
         if message.get("role") != "user" or "parts" in message:
             return False
@@ -253,6 +252,6 @@ def _is_shorthand(given: Sequence[object]) -> bool:
 
 
 def _source_of(read: ReadMessages, format: str | None) -> str | None:
-    """The source of a session that begins with what was read: the named format, or the one whose marks it bears."""
+    """The source of a session that begins with what was read: the given format, or the one that its messages show."""
     source = format or next(iter(read.marks), None)
     return f"{source}:{OBJECTS}" if source and source == read.objects else source

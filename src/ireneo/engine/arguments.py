@@ -1,4 +1,4 @@
-"""What callers hand in: the types of all arguments, checked at the public methods by what their annotations say."""
+"""The types of all arguments of public methods, which are checked against their annotations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 MOST_SHOWN = 40
-"""The longest value, in characters, that an error repeats."""
+"""How many characters of a value an error repeats at most."""
 _OPEN: tuple[object, ...] = (BinaryIO,)
 _CALLED: Mapping[object, str] = {
     str: "a string",
@@ -56,7 +56,7 @@ def checked_methods(owner: C) -> C:
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty name.
 
-    An annotation that can't be resolved, of a type that is imported for annotations alone, accepts anything; a protocol
+    An annotation that can't be resolved, since its type is only imported for annotations, accepts anything; a protocol
     accepts whatever has its attributes.
     """
     if iscoroutinefunction(verb):
@@ -103,14 +103,14 @@ def _accepted(verb: Callable[..., object]) -> tuple[Signature, Mapping[str, Any]
 
 
 class _ModuleNames(dict[str, Any]):
-    """The names of a module; one that it imports for annotations alone is any type."""
+    """The names in a module; a name imported only for annotations accepts any type."""
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401 (whatever is called so)
         return getattr(builtins, name, Any)
 
 
 def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
-    """What is wrong with a value, after its name; empty where it fits."""
+    """What is wrong with a value, to follow its name; empty if it fits."""
     origin, inner = get_origin(hint), get_args(hint)
     fits = True
     if origin in (Union, UnionType):
@@ -118,7 +118,7 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
         for each in inner:
             if not (found := _misfit(value, each)):
                 return ""
-            # What a list holds says more than that it is a list.
+            # What is wrong inside a list is more specific than that it is a list.
             said = found if found.startswith("holds") else said or found
         return said
     if isinstance(hint, NewType):
@@ -126,7 +126,7 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
     if origin is Literal:
         fits = isinstance(value, str)
     elif isinstance(origin, type):
-        # A string is a sequence of strings, and is never meant as one.
+        # A string is a sequence of strings, but never meant as one.
         listed = issubclass(origin, Iterable) and not issubclass(origin, Mapping | tuple)
         fits = isinstance(value, origin) and not (listed and isinstance(value, str | bytes))
         if fits and listed and isinstance(value, Collection):

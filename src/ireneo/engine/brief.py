@@ -1,4 +1,4 @@
-"""Compose the brief of a turn: what serves it of all kinds of memories, and a project's lessons. No model is asked."""
+"""Compose the brief of a turn: memories of all kinds that serve it, and a project's lessons. No model is asked."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction
 
 A_RULING = 1_000_000.0
-"""Score of a ruling beside the costs of failures: the user's word comes first."""
+"""The score of a ruling, compared with the costs of failures: the user's rulings come first."""
 MOST_GENERAL = 3
-"""Rulings of several runs shown whatever the goal is."""
+"""How many rulings of several runs are shown whatever the goal is."""
 MOST_OF_WORK = 3
-"""The same of those about what all work includes, such as its commits."""
+"""How many rulings about all work, such as its commits, are shown whatever the goal is."""
 MOST_SHARING = 4
-"""Rulings shown that have only words in common with a goal that many lessons have."""
+"""How many rulings are shown that only share common words with the goal."""
 MOST_CONCERNING = 12
-"""Lessons shown for one goal."""
+"""How many lessons are shown for one goal."""
 MOST_RUNS = 300
-"""Latest runs whose goals are compared with the one at hand."""
+"""How many of the latest runs have their goals compared with the current one."""
 LEAST_SHARE = 0.5
 """A procedure that helps less often than this is not recommended."""
 
@@ -103,8 +103,8 @@ def opening_lessons(
 ) -> list[BriefLine]:
     """The lessons for a run of the project with the names `here`, ordered by what each lesson is expected to save.
 
-    With a `goal` only the lessons that concern it, and general rulings. `observations` has to have the observations of
-    the cues that `cues_to_read` gives for the lessons.
+    With a `goal` only the lessons that concern it, and general rulings. `observations` must contain those of the cues
+    that `cues_to_read` returns for the lessons.
     """
     lines: list[BriefLine] = []
     sharing: list[tuple[BriefLine, int]] = []
@@ -117,13 +117,13 @@ def opening_lessons(
             continue
         own = [each for each in seen if each.cue == record.cue]
         concerns = 1.0 if goal is None or record.id in always else _concern(goal, record, own)
-        # A user's rulings are few, and one that is missed is what a brief is blamed for.
+        # A user's rulings are few, and a missed one is what users complain about.
         shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares(record.text)
         if goal is not None and concerns < RELATED and not shares:
             continue
         cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
         if not KINDS[record.kind].costs_each_time:
-            # Such a thing cost something only as often as it held.
+            # It only had a cost when it was true.
             cost *= share
         if is_ruling(record.cue):
             cost += A_RULING
@@ -141,9 +141,9 @@ def opening_lessons(
 
 
 def general_rulings(records: Sequence[Record]) -> list[Record]:
-    """The few rulings that hold whatever the goal is.
+    """The few rulings that apply whatever the goal is.
 
-    Those that the user kept, those of several runs, and those about what all work includes.
+    These are those that the user kept, those of several runs, and those about what all work includes.
     """
     ruled = [each for each in records if is_ruling(each.cue)]
     ruled.sort(key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))
@@ -157,7 +157,7 @@ def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
         return 1.0
     content = content_of(record.text)
     concerns = goal.concerns(content, {each.session for each in supporting(record)})
-    # A user's ruling that is missed costs more than one that is read in vain: one thing in common is enough.
+    # Missing a user's ruling costs more than reading a useless one, so one common word is enough.
     return max(concerns, RELATED) if is_ruling(record.cue) and goal.touches(record.text) else concerns
 
 
@@ -165,7 +165,7 @@ BUDGET = 1_500
 OF_EACH = 20
 """Procedures considered for a brief."""
 READ = 2_000
-"""Failures or lessons read at most."""
+"""Most failures or lessons that are read."""
 SHELL = "bash"
 """The tool assumed for an action that names none."""
 
@@ -177,7 +177,7 @@ class BriefCue(ScopeLimits, frozen=True, kw_only=True):
     task_type: str = ""
     situation: str = ""
     about_to: str = ""
-    """The action about to be taken: a command, or a tool, a colon and its arguments."""
+    """The next action: a command, or a tool, a colon and its arguments."""
 
 
 async def brief(
@@ -225,7 +225,7 @@ async def brief(
 
 
 def _is_told(text: str, lessons: Sequence[str]) -> bool:
-    """Whether a lesson that is shown has the words that somebody is quoted with, but for some at their beginning."""
+    """Whether a shown lesson contains a quotation, except perhaps for words at its beginning."""
     quoted = _QUOTED.search(text)
     words = _WORDS.findall(quoted[1].lower()) if quoted else []
     heads = range(min(_LEAD, len(words) - _LEAST_TOLD) + 1)
@@ -238,7 +238,7 @@ _LEAD, _LEAST_TOLD = 3, 3
 
 
 def _neutralised(record: Record) -> Record:
-    """A memory whose words can't be taken for an instruction, unless they are the user's."""
+    """Mark instructions in a memory's words as quoted, unless they are the user's."""
     return record if record.origin == "user" else replace(record, text=neutralise(record.text))
 
 
@@ -265,7 +265,7 @@ def _candidates(
 
 
 def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLine]:
-    """The lessons of a project, as far as they concern the goal, if there is one."""
+    """The lessons of a project, only those that concern the goal if there is one."""
     tx, space = scope.tx, scope.space
     here = one_repository(tx, space, cue.project or "")
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
@@ -279,7 +279,7 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project in here]
         goal = Goal(cue.goal, runs, [content_of(each.text) for each in told], cue.task_type.strip())
-        # What only the guard tells is told to a goal that names the file or the call itself.
+        # Lessons that normally only the guard shows are shown if the goal names the file or the call itself.
         beside = [each for each in records if each not in told]
         told += [each for each in beside if _is_named(goal, observed.get(each.cue, ()))]
     records = without_remedies_told(told)
@@ -291,8 +291,8 @@ def _is_named(goal: Goal, own: Sequence[Observation]) -> bool:
 
 
 def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
-    """The procedures of exactly this task type: how a task is done is never searched by similarity."""
-    # Seen from here, another version may be the active one.
+    """The procedures of exactly this task type, since procedures are never searched by similarity."""
+    # From this project, another version may be the active one.
     every = search.records(MemoryFilter(kind="procedural", task_type=task_type, archived=False))
     listed = [each for each in search.scope.visible(every) if each.state == "active"]
     ranked = sorted(listed, key=lambda each: -worth(each, search.now))[:OF_EACH]
@@ -325,23 +325,23 @@ MOST_STANDING = 4
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 ALL_BUT = 0.8
-"""A sentence is out of date if a memory that ended has this share of its words."""
+"""A sentence is out of date if a memory that has ended contains this share of its words."""
 HALF = 0.5
-"""A memory serves the goal if it has this share of the goal's words, and no memory has more of them."""
+"""A memory serves the goal if it contains this share of the goal's words, and no memory contains more."""
 MOST_ANSWERS = 2
-"""The most of such memories that are shown, the newest ones."""
+"""How many of such memories are shown, the newest ones."""
 SAID_AGAIN = 0.5
-"""A text says the same as another one if it has this share of the other's words."""
+"""A text repeats another one if it contains this share of the other's words."""
 THE_GOAL = 0.7
 """A message this similar to the goal is the goal itself."""
 LONGEST_QUOTED = 260
 """Characters of a quotation."""
 LEAST_DEVIATION = 0.03
 MOST_OF_PEOPLE = 2
-"""Messages about the people whom a goal names, where nothing else serves it."""
+"""How many messages about people whom a goal names are shown, if nothing else serves it."""
 MOST_NAMES = 20
 MOST_OF_ONE = 60
-"""Words of a goal that may be names, and memories of each name."""
+"""How many words of a goal may be names, and how many memories of each name are read."""
 
 
 class Nearness(Struct, frozen=True, kw_only=True):
@@ -352,7 +352,7 @@ class Nearness(Struct, frozen=True, kw_only=True):
     deviation: float
 
     def support(self, cosines: Mapping[str, float]) -> dict[str, float]:
-        """What nearness adds to the score of each hit, or takes off, by its id."""
+        """What nearness adds to or deducts from the score of each hit, by its id."""
         if not cosines:
             return {}
         middle, spread = fmean(cosines.values()), max(pstdev(cosines.values()), LEAST_DEVIATION)
@@ -363,7 +363,7 @@ class Nearness(Struct, frozen=True, kw_only=True):
 
 
 async def nearness(embedder: Embedder | None, goal: str) -> Nearness | None:
-    """Embed a goal; None without an embedder, or if it fails: then words alone decide."""
+    """Embed a goal; None without an embedder, or if it fails, so that words alone decide."""
     if embedder is None or not goal.strip():
         return None
     try:
@@ -382,7 +382,7 @@ def _cosine(one: Vector, other: Vector) -> float:
 
 
 class Quotation(Struct, frozen=True, kw_only=True):
-    """A message that may be quoted, and those of its sentences that serve."""
+    """A message that may be quoted, with those of its sentences that serve."""
 
     hit: RecallHit
     served: Served
@@ -409,7 +409,7 @@ class Quotation(Struct, frozen=True, kw_only=True):
 
 
 class BriefSearch:
-    """Looks for what serves a brief, within one transaction."""
+    """Searches for what serves a brief, within one transaction."""
 
     def __init__(self, scope: Scope, limits: ScopeLimits, now: datetime, held: HeldVectors) -> None:
         self.scope = scope
@@ -422,7 +422,7 @@ class BriefSearch:
         return self.scope.tx.memories.list(self.scope.space, wanted, limit)
 
     def standing(self, goal: str) -> list[BriefLine]:
-        """How the user wants to be answered, from memories and, where none says it, from messages."""
+        """How the user wants to be answered, from memories or, if none says it, from messages."""
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
         rules = [
@@ -476,7 +476,7 @@ class BriefSearch:
         return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
 
     def _answers(self, purpose: Purpose, records: Sequence[Record], known: Collection[str]) -> list[BriefCandidate]:
-        """The memories with most of the goal's own words, at least half, besides those that are `known` to serve it."""
+        """The memories with most of the goal's own words, at least half, besides those `known` to serve it."""
         shares = {each.id: purpose.share(each.text, self._routine(each)) for each in records}
         most = max(shares.values(), default=0.0)
         best = [each for each in records if shares[each.id] == most >= HALF]
@@ -487,7 +487,7 @@ class BriefSearch:
         return [BriefCandidate(record=each, score=SERVES * worth(each, self.now), why=why) for each in best]
 
     def _about_people(self, purpose: Purpose) -> list[Quotation]:
-        """The newest that was told of the people whom a goal names, where nothing else is known that serves it."""
+        """The newest messages about people whom a goal names, if nothing else that is known serves it."""
         names = frozenset(term for name in purpose.names for term in terms(name))
         if not names:
             return []
@@ -500,9 +500,9 @@ class BriefSearch:
     def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Served]
     ) -> tuple[list[Record], list[Quotation]]:
-        """Return the memories to show as they are, and quotations of what was said in place of the other memories.
+        """Return the memories to show as they are, and quotations of messages in place of the other memories.
 
-        A memory without a slot is a piece of what was said: the user's own words tell more.
+        A memory without a slot is part of a message: the user's own words say more.
         """
         kept: list[Record] = []
         quoted: list[Quotation] = []
@@ -536,7 +536,7 @@ class BriefSearch:
         more = " ".join(each for each in names if each.casefold() not in SPEAKERS and each not in record.text)
         of_others = record.subject.casefold() not in SPEAKERS
         if not of_others and record.attribute == "name":
-            # A goal that names the user needs no line that says so.
+            # A goal that names the user needs no line about the name.
             return None
         if (routine := self._routine(record)) and nearness <= 0 and not purpose.share(record.text, routine):
             return None
@@ -561,16 +561,16 @@ class BriefSearch:
                 yield Quotation(hit=later or hit, served=best, said=said)
 
     def _newest(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
-        """The last of the messages that were said after another message."""
+        """The last of the messages that were said after `than`."""
         after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
         return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
 
     def _without_known(
         self, found: Sequence[Quotation], shown: Collection[Record], purpose: Purpose | None = None
     ) -> list[BriefLine]:
-        """Quotations without the sentences that a shown memory says, or that no longer hold.
+        """Drop sentences from quotations that a shown memory says, or that are no longer true.
 
-        A sentence from which a shown memory was read is left out too, unless its other words serve the purpose.
+        A sentence from which a shown memory was read is dropped too, unless its other words serve the purpose.
         """
         out = []
         names = {each.id for each in shown}
@@ -593,9 +593,9 @@ class BriefSearch:
         return out
 
     def _only_denies(self, text: str, purpose: Purpose) -> bool:
-        """Whether a text only comforts: of an allergy that somebody has not, and who has another one.
+        """Whether a text only denies an allergy, while the person has another one.
 
-        What the goal itself asks for is told all the same.
+        It is still shown if the goal itself asks for it.
         """
         who, what = denied_allergy(words_of(text))
         if not who or not purpose.words.keys().isdisjoint(terms(what)):
@@ -606,7 +606,7 @@ class BriefSearch:
         )
 
     def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
-        """What is known of the people and things that the goal names; adds their names to `purpose`."""
+        """What is known about the people and things that the goal names; adds their names to `purpose`."""
         for word in list(purpose.words.values())[:MOST_NAMES]:
             about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
             for record in self.scope.visible(about):
@@ -623,7 +623,7 @@ class BriefSearch:
                     yield record.id, (record, 0.0)
 
     def _own_names(self) -> list[str]:
-        """The names of the user, by which a goal says no more than for whom it is."""
+        """The names of the user, which in a goal only say for whom it is."""
         about = self.records(MemoryFilter(kind="semantic", subject="user", archived=False), MOST_OF_ONE)
         return [each.value for each in self.scope.visible(about) if each.attribute == "name" and each.holds]
 
@@ -647,7 +647,7 @@ class BriefSearch:
                 yield record, nearness
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
-        """Search the user's messages; not within a project, whose logs hold orders that were carried out."""
+        """Search the user's messages; not within a project, whose logs contain orders that were carried out."""
         if self._limits.project is None:
             index = MessageIndex(RecallQuery(text="brief"), self.scope)
             found = self._hits(index, question, near, looked_at=LOOKED_AT)
@@ -668,18 +668,18 @@ class BriefSearch:
             yield hit, added.get(hit.id, 0.0)
 
     def _routine(self, record: Record) -> frozenset[str]:
-        """The words that say nothing of what a run in a project was about: that it committed, or ran tests."""
+        """Words that say nothing about the subject of a run in a project, such as that it committed or ran tests."""
         return routine_words() if self._limits.project and not KINDS[record.kind].lasts else frozenset()
 
     def _common(self, purpose: Purpose) -> frozenset[str]:
-        """The words of a goal that so many memories have that they tell nothing."""
+        """The words of a goal that too many memories contain to be informative."""
         most = max(FEW, COMMON * self.scope.tx.search.size(self.scope.space, "memories").documents)
         counts = self.scope.tx.search.count(self.scope.space, "memories", list(purpose.words), int(most))
         return frozenset(term for term, count in counts.items() if count > most)
 
 
 def _question(weights: Iterable[tuple[str, float]]) -> Question:
-    """A question for terms, each once: a term that is taken for a word again may lose another ending."""
+    """A question for terms, each once: stemming a term again may remove another ending."""
     return Question(terms=tuple(dict(weights).items()))
 
 
@@ -694,13 +694,13 @@ def _rules(record: Record) -> bool:
 
 
 def _share(words: frozenset[str], other: str | frozenset[str]) -> float:
-    """The share of `words` that another text has too."""
+    """The share of `words` that another text also contains."""
     beside = frozenset(terms(other)) if isinstance(other, str) else other
     return len(words & beside) / len(words) if words else 0.0
 
 
 def _only_says(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
-    """Whether a sentence serves a purpose only by words that a memory tells which was read from the sentence."""
+    """Whether a sentence serves a purpose only by words in a memory that was read from it."""
     said = frozenset(terms(sentence))
     if not told or _share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
         return False

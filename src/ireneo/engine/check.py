@@ -1,4 +1,4 @@
-"""Check before a call is made whether it steps into a known trap, given the session so far."""
+"""Check before a call whether it steps into a known trap, given the session so far."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400
-"""Messages of a session that are read, at most."""
+"""How many messages of a session are read at most."""
 MOST_OBSERVED = 50
-"""The newest observations of each claim that are read; more make no difference."""
+"""How many of the newest observations of each claim are read; more make no difference."""
 MOST_MARKED = 200
-"""Runs whose marks of their repository are read; the newest."""
+"""How many of the newest runs have their repository's marks read."""
 MOST_TOLD = 2_000
-"""Failures that were told, of which traps are compiled; the newest."""
+"""From how many of the newest reported failures traps are compiled."""
 TOGETHER = 500
-"""Claims whose observations are read per query."""
+"""How many claims' observations are read per query."""
 
 
 def observations_by_cue(
@@ -48,7 +48,7 @@ def observations_by_cue(
 
 
 def compile_traps(tx: Transaction, space: str) -> TrapIndex:
-    """Compile the traps of a space from its lessons with their observations, and from failures that were told."""
+    """Compile the traps of a space from its lessons with their observations, and from reported failures."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     cues = (cue for each in records for cue in cues_to_read(each.cue))
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
@@ -61,17 +61,17 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
 
 
 def repositories(tx: Transaction, space: str) -> dict[str, frozenset[str]]:
-    """The projects of a space that are one repository with others, each with all of these."""
+    """The projects of a space that are one repository with others, each mapped to all of these."""
     return united_projects(tx.runs.observations(space, [REPOSITORY], MOST_MARKED))
 
 
 def _with_united(projects: tuple[str, ...], united: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Projects with those that are the same repository."""
+    """Add the projects that are the same repository."""
     return tuple(sorted({one for each in projects for one in united.get(each, frozenset({each}))}))
 
 
 def _told_traps(tx: Transaction, space: str) -> list[Trap]:
-    """The traps of the newest failures that were told, and that no lesson tells."""
+    """The traps of the newest reported failures that no lesson covers."""
     told = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), MOST_TOLD)
     told = _on_branch(tx, space, [each for each in told if not each.cue])
     silent = {piece.session for each in told for piece in each.evidence if piece.session and not piece.project}
@@ -84,7 +84,7 @@ def _told_traps(tx: Transaction, space: str) -> list[Trap]:
 
 
 def _on_branch(tx: Transaction, space: str, told: Sequence[Record]) -> list[Record]:
-    """The memories of which some evidence is on a branch, or is on no message: what a rewind undid warns of nothing."""
+    """The memories with evidence on a branch, or without messages: undone messages warn of nothing."""
     pieces = [(each, piece) for each in told for piece in supporting(each)]
     places = [(piece.session, piece.messages) for _, piece in pieces if piece.session and piece.messages]
     lies = iter(tx.log.on_branch(space, places, None) if places else ())
@@ -93,7 +93,7 @@ def _on_branch(tx: Transaction, space: str, told: Sequence[Record]) -> list[Reco
 
 
 def keep_traps(tx: Transaction, space: str) -> None:
-    """Compile and store the traps of a space, if they are not."""
+    """Compile and store the traps of a space, unless they are stored."""
     if tx.traps.due(space):
         tx.traps.keep(space, compile_traps(tx, space))
 

@@ -1,7 +1,7 @@
-"""The context of a session: read its path and the texts of its blocks, cut it to a budget, and store what was made.
+"""The context of a session: read its path and the texts of its blocks, cut it to a budget, and store new summaries.
 
-Of an agent's work, leaves are written from notes; notes that no block has taken up yet wait as pieces of their own.
-Deeper blocks are rolled up from the texts under them, so that nothing is asked for twice.
+For an agent's work, leaves are written from notes; notes without a block yet are stored separately. Deeper blocks are
+rolled up from the texts below them, so that no model is asked twice.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLe
 from ireneo.summaries.work import CHUNK, Reached, WorkPath, is_kept
 
 WAITING_DEPTH = 0
-"""The depth of notes that no block has taken up yet."""
+"""The depth of notes that belong to no block yet."""
 OVERVIEWS = 4
-"""Most overviews of one kind that are read."""
+"""How many overviews of one kind are read."""
 WORDS_BEFORE = 8
-"""Most verbatim messages right before a block that belong to it."""
+"""How many verbatim messages right before a block may belong to it."""
 
 
 def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
@@ -75,7 +75,7 @@ def best_texts(
 ) -> list[Summary]:
     """For each summary the model's text that answers all disputes, else one that answers none, else the summary itself.
 
-    Only texts among `known` are used, where that is given.
+    If `known` is given, only texts in it are used.
     """
     wanted: list[list[SummaryId]] = []
     for summary in summaries:
@@ -94,17 +94,17 @@ class NotedTexts:
     """The texts of an agent's blocks along one path, within one transaction."""
 
     def __init__(self, reader: StoredReader, known: Collection[str] | None = None) -> None:
-        """Look up the waiting notes; with `known`, only those and other texts among it are used."""
+        """Look up the waiting notes; if `known` is given, only notes and texts in it are used."""
         self._reader = reader
         self._known = known
         waiting = reader.waiting_notes() if reader.is_noted() else None
         self._there = waiting is not None
         self.waiting = [each for each in waiting or () if known is None or each.id in known]
         self.used: Sequence[str] = ()
-        """The ids of the stored texts that the last result was made from."""
+        """The ids of the stored texts from which the last result was made."""
         self._used: dict[str, None] = {}
         self.rolled: dict[SummaryId, Summary] = {}
-        """New texts that are final, since everything under them is written."""
+        """New texts that are final, since everything below them is written."""
 
     def of(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[Summary]:
         """The best text of each block; `made` are blocks that are not stored yet."""
@@ -129,9 +129,9 @@ class NotedTexts:
         return out
 
     def _with_later(self, text: Summary) -> Summary:
-        """The last text, with the notes on messages behind it, since not all of these messages are shown whole.
+        """The last text, with the notes on messages after it, since not all of these are shown whole.
 
-        Notes on further blocks are added only if they rest on messages that are not shown, too.
+        Notes on further blocks are only added if they are also based on messages that are not shown.
         """
         last = text.last_position
         behind = [each for each in self.waiting if each.last_position > last]
@@ -156,7 +156,7 @@ class NotedTexts:
         return self._keep(replace(block, sections=tuple(sections), writing=_rolled_up_writing(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
-        """A block's text, from notes that were taken before the block, or for a longer block that begins with it."""
+        """A block's text, from notes taken before the block existed, or for a longer block that begins with it."""
         pieces = [*self.waiting, *self._longer(block)]
         over = [
             each
@@ -189,7 +189,7 @@ class NotedTexts:
         return self._written(block.first_position, block.last_position)
 
     def _written(self, first: int, last: int | None = None) -> list[Summary]:
-        """The texts of leaves that begin from position `first` on, up to `last`."""
+        """The texts of leaves from position `first` on, up to `last`."""
         spans = self._reader.written_leaves(first)
         ids = [each.id for each in spans if last is None or each.first_position <= last]
         return [each for each in self._reader.get(ids) if self._known is None or each.id in self._known]
@@ -206,7 +206,7 @@ class NotedTexts:
 
 
 def _rolled_up_writing(written: Sequence[Writing]) -> Writing:
-    """The `Writing` of a text that was rolled up from written ones without asking a model."""
+    """The `Writing` of a text that was rolled up from other texts without asking a model."""
     first, last = min(each.seen_first for each in written), max(each.seen_last for each in written)
     return replace(
         written[-1], tokens_in=0, tokens_out=0, repaired=False, struck=0, disputes=(), seen_first=first, seen_last=last
@@ -216,8 +216,8 @@ def _rolled_up_writing(written: Sequence[Writing]) -> Writing:
 def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
     """Store `summaries`, without those whose messages were pruned meanwhile; returns how many were new.
 
-    Nothing is stored where messages were erased meanwhile: the texts may contain them. `erased` is how many were erased
-    when the messages were read; None: unknown.
+    Nothing is stored if messages were erased meanwhile, since the texts may contain them. `erased` is how many were
+    erased when the messages were read; None: unknown.
     """
     if was_erased(tx, key, erased):
         return 0
@@ -286,7 +286,7 @@ class StoredReader:
         return self._tx.summaries.spans(self._key, self.head.id, summarizer, 1, first)
 
     def overviews(self) -> Sequence[Summary]:
-        """The newest overviews of a story along the path that serve contexts of this budget; without one, of any."""
+        """The newest overviews of a story along the path for contexts of this budget; without a budget, for any."""
         beginning = f"{undisputed_summarizer('story', self.options.policy.summarizer, self.voice)}{OVERVIEW}"
         budget = self.options.budget
         kinds = [
@@ -294,7 +294,7 @@ class StoredReader:
             for each in self._tx.summaries.summarizers(self._key)
             if each.startswith(beginning) and (not budget or is_near(asked_budget(each), budget))
         ]
-        # An earlier one serves where the newest is not on the path, or until what is disputed of it is told anew.
+        # An earlier one is used if the newest is not on the path, or until a disputed one is written again.
         spans = [
             span
             for kind in kinds
@@ -303,13 +303,13 @@ class StoredReader:
         return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
 
     def tails(self) -> Sequence[Summary]:
-        """The newest texts along the path that tell messages ahead of their leaf."""
+        """The newest texts along the path that summarise messages before their leaf is due."""
         summarizer = undisputed_summarizer("story", tail_summarizer(self.options.policy.summarizer), self.voice)
         spans = self._tx.summaries.spans(self._key, self.head.id, summarizer, OVERVIEW_DEPTH)[-OVERVIEWS:]
         return self._tx.summaries.get(self._key, [span.id for span in spans]) if spans else ()
 
     def begin_of(self, block: Summary) -> int:
-        """The position where the notes of a block begin: at the verbatim messages right before the block."""
+        """The position at which the notes of a block begin: the verbatim messages right before the block."""
         place = block.first_position
         before = self._tx.log.path(self._key, block.last, max(place - WORDS_BEFORE, 0), place - 1) if place else ()
         return place - sum(1 for _ in takewhile(lambda each: is_kept(each, self.options.policy), reversed(before)))
@@ -348,14 +348,14 @@ class StoredReader:
 
 
 def reader_of(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> StoredReader:
-    """A reader that needs no model's texts."""
+    """A reader for uses that need no model's texts."""
     return StoredReader(tx, key, head, ContextOptions(budget=0, policy=policy, count=len))
 
 
-# Blocks of an agent's work that are written ahead of the contexts that show them, without a model.
+# Blocks of an agent's work that are written before a context shows them, without a model.
 
 BEHIND = 1_024
-"""A context writes the blocks of fewer messages itself, so nothing is written ahead for them."""
+"""A context itself writes the blocks of fewer messages, so none are written before."""
 
 
 class DueBlocks(Struct, frozen=True, kw_only=True):
@@ -370,9 +370,9 @@ class DueBlocks(Struct, frozen=True, kw_only=True):
 def due_ahead(
     tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, reached: Reached | None = None
 ) -> DueBlocks | None:
-    """The blocks that are due up to a branch's head or another one; None where a context has little to write.
+    """The blocks that are due up to a head, by default a branch's; None if a context has little to write.
 
-    `reached` is how far the blocks are written, where that is known.
+    `reached` is how far the blocks are written, if that is known.
     """
     head = tx.log.head(key, to) if isinstance(to, str) else to
     if head is None or head.position < BEHIND:
@@ -384,7 +384,7 @@ def due_ahead(
 
 
 async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[Reached]:
-    """Write the due blocks, one chunk per transaction; whatever is written stays if it is interrupted."""
+    """Write the due blocks, one chunk per transaction; what is written remains if this is interrupted."""
     reached, last = due.reached, due.head.position
 
     def advance(tx: Transaction, reached: Reached) -> Reached:
@@ -401,15 +401,15 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
 
 
 PAD_SHARE = 0.4
-"""Share of a narrow context for the scratchpad."""
+"""The share of a narrow context for the scratchpad."""
 FRAME_TOKENS = 40
-"""About what its first and last line and its message cost."""
+"""About how much its first and last line and its message cost."""
 
 
 def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
     """Tokens reserved for a scratchpad.
 
-    In the preset `scratchpad` it is always the same, so that rewriting the scratchpad doesn't move the turns.
+    In the preset `scratchpad` they are always the same, so that rewriting the scratchpad doesn't move the turns.
     """
     if pad is None:
         return 0
@@ -420,17 +420,17 @@ def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
 class Padding:
     """Remembers the scratchpads that a session showed, to know which thinking is still valid.
 
-    It assumes one process that asks one `Session` before each model call; what others showed is unknown, and thinking
-    from before is dropped then.
+    It assumes one process that uses one `Session` before each model call; what others showed is unknown, so earlier
+    thinking is dropped then.
     """
 
     def __init__(self, session: str, task: str) -> None:
         self.session = session
         self.task = task
         self._last: tuple[int, str] | None = None
-        """Position and text of the last one; None where there was none."""
+        """The position and text of the last one; None if there was none."""
         self._bound_from = 0
-        """Thinking may be shown of turns that begin at this position or later."""
+        """Thinking may be shown for turns from this position on."""
 
     def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
         """The scratchpad for a context of this budget; None if there is no scratchpad, or no room for it."""
@@ -449,7 +449,7 @@ class Padding:
     def put(
         self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, options: ContextOptions
     ) -> list[ContextItem]:
-        """Insert the scratchpad, and drop thinking that was said in view of another one."""
+        """Insert the scratchpad, and drop thinking that was written in view of another one."""
         if options.thinking == "prefix":
             self._note(shown, pad, head)
             shown = bound_from(shown, self._bound_from, options.count)
@@ -462,7 +462,7 @@ class Padding:
         if stands == self._last:
             return
         self._last = stands
-        # Unless the newest message is answered, all that follows is said in view of what is shown now.
+        # Unless the newest message is answered, everything after it is written in view of what is shown now.
         answered = any(each.draft.role == "assistant" for each in shown[place:])
         self._bound_from = head.position + 1 if answered else at
 
@@ -472,7 +472,7 @@ CACHED = 16
 KEPT_TOGETHER = 256
 """Summaries per transaction."""
 CATCH_UP = 8
-"""Most leaves of a story that a context writes by itself; `work` writes the others, which are shown as waiting."""
+"""How many leaves of a story a context writes itself; `work` writes the others, which are shown as waiting."""
 
 
 class ContextCache:
@@ -484,13 +484,13 @@ class ContextCache:
         """The contexts composed last: their beginnings stay the same until a rebuild."""
         self.statements = Statements(count)
         self.recount = Recount(count)
-        """Counts payloads, most of which were in the last context already."""
+        """Counts payloads, most of which the last context already contained."""
         self.teller = StoryTeller(count)
         self.pads = Padding(session, task)
         self._erased = 0
 
     def renew(self, erased: int) -> None:
-        """Empty the cache where messages were erased since: it may contain them."""
+        """Empty the cache if messages were erased since, as it may contain them."""
         if erased != self._erased:
             self.composed.clear()
             self.statements.clear()
@@ -500,12 +500,12 @@ class ContextCache:
 
 
 class _Cut(Struct, frozen=True, kw_only=True):
-    """A context made from one snapshot, and what is to be stored of it."""
+    """A context made from one snapshot, and what must be stored from it."""
 
     context: Context
     made: Sequence[Summary] = ()
     passing: Sequence[Summary] = ()
-    """Summaries of a story that were made for this context alone."""
+    """Summaries of a story that were made only for this context."""
     mark: Mark | None = None
     """The mark of a new rebuild."""
     erased: int = 0
@@ -531,7 +531,7 @@ async def context(
     try:
         await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
-        # That an overview is wanted is no loss to the context.
+        # Not recording the want of an overview doesn't harm the context.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
     if cut.passing:
         cache.teller.know(cut.passing)
@@ -559,7 +559,7 @@ def _cut(
         if policy.story:
             options = replace(options, count=cache.teller.count)
         else:
-            # The cached statements are worded and priced by Ireneo's own strategy.
+            # Ireneo's own strategy words and prices the cached statements.
             own = policy.strategy
             options = replace(options, kept=Statements(options.count, own) if own else cache.statements)
             cache.recount.turn()
@@ -593,7 +593,7 @@ def _cut(
 
 
 def _wanted_overview(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
-    """The mark by which `work` learns that contexts of about this budget lack an overview; None where it knows."""
+    """The mark that tells `work` that contexts of about this budget lack an overview; None if it knows."""
     for mark in tx.rebuilds.of_session(key):
         if mark.summarizer == options.policy.summarizer and is_near(mark.budget_tokens, options.budget):
             return None

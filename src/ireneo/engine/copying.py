@@ -1,8 +1,8 @@
 """Copy spaces from one store to another: messages, everything derived from them, and memories.
 
-Every step is idempotent: what the target has is left as it is, so an interrupted copy is simply run again. What was
-copied is read back from both sides and compared. Ids stay, since they are content hashes. Not copied are vectors, which
-`work` makes again, and leases.
+Every step is idempotent: what the target has is not changed, so an interrupted copy is simply run again. The copy is
+read back from both sides and compared. Ids stay the same, since they are content hashes. Leases and vectors aren't
+copied; `work` makes vectors again.
 """
 
 from __future__ import annotations

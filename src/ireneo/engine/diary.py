@@ -25,18 +25,18 @@ PAGE = 1_000
 """Messages that are read at a time."""
 WINDOW_MESSAGES = 20_000
 WINDOW_CHARACTERS = 16_000_000
-"""A window ends at the first turn after so much, so that very long sessions are read in pieces."""
+"""A window ends at the first turn after this many characters, so that very long sessions are read in parts."""
 MOST_RESULT = 40_000
-"""Characters of a text that are kept, half from its start and half from its end, where results are."""
+"""How many characters of a text are kept, half from its start and half from its end, where results are."""
 
 
 class PathWindow(Struct, frozen=True, kw_only=True):
     """A part of a session's path."""
 
     spoken: list[Message]
-    """The spoken messages, in order, without compactions by other tools."""
+    """The spoken messages, in order, without other tools' compactions."""
     put_in: list[Message]
-    """Messages of a harness in the user's place: evidence only for demands of the harness."""
+    """A harness's messages in the user's place, which are only evidence for the harness's own requirements."""
 
 
 async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
@@ -71,7 +71,7 @@ def _read_window(
 
 
 def parts(window: PathWindow, most: int) -> list[PathWindow]:
-    """Split a window into pieces of about `most` tokens at turns; at an answer after twice as many."""
+    """Split a window into parts of about `most` tokens, at turns or, after twice as many tokens, at an answer."""
     out: list[PathWindow] = []
     size = 0
     for message in sorted((*window.spoken, *window.put_in), key=lambda each: each.position):

@@ -32,7 +32,7 @@ RESTORE = (
 TAKE_OUT = "`ireneo doctor --repair` takes it out; it is made again from the log."
 TAKEN_OUT = "Taken out; it is made again from the log."
 UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
-"""What reading a damaged value raises."""
+"""What reading a damaged value may raise."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Repair(Struct, frozen=True, kw_only=True):
     mark: tuple[Rebuild, Rebuild] | None = None
     """The mark as it is, and as it should be."""
     done: str = ""
-    """The advice of the finding once this is done."""
+    """The advice in the finding once this is done."""
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     finding: Finding
     cure: Repair | None = None
     about: tuple[str, ...] = ()
-    """Ids or phrases by which the store's own sentence about the same fault is recognised, and left out."""
+    """Ids or phrases that identify the store's own sentence about the same fault, which is left out."""
 
 
 def _fault(
@@ -107,7 +107,7 @@ class StoredSummaries(Struct, frozen=True, kw_only=True):
 
     @property
     def canonical(self) -> list[Summary]:
-        """The offline summaries; all other summaries are texts that models wrote of the same stretches."""
+        """The offline summaries; all others are texts that models wrote for the same stretches."""
         return [each for each in self.there.values() if each.writing is None]
 
     @property
@@ -179,7 +179,7 @@ def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
 
 
 def _misnamed(name: SummaryId, summary: Summary) -> str:
-    """A wrong id: whoever looks for its stretch would not find it, or find the wrong summary."""
+    """A wrong id: a search for its stretch would not find it, or find the wrong summary."""
     if name == summary.id and _is_passing(summary):
         return ""
     right = anchor(summary.level, summary.first, summary.last, summary.summarizer)
@@ -189,7 +189,7 @@ def _misnamed(name: SummaryId, summary: Summary) -> str:
 def _is_passing(summary: Summary) -> bool:
     """Whether a block of a story was made for one context.
 
-    Its id depends on the blocks that it joins, and another context may join others: they overlap.
+    Its id depends on the blocks that it joins, and another context may join others, so they may overlap.
     """
     return summary.level == "story" and summary.summarizer.endswith(PASSING)
 
@@ -207,14 +207,14 @@ def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
     if not first or not last or (first[0].id, last[0].id) != (summary.first, summary.last):
         return "doesn't stand where it says: its first and its last message aren't on one path there"
     costs = last[0].total_tokens - first[0].total_tokens + first[0].tokens
-    # A partial summary counts only the messages its character was present for.
+    # A partial summary counts only the messages for which its character was present.
     if summary.writing is None and not _is_partial(summary) and summary.source_tokens != costs:
         return f"says that its messages cost {summary.source_tokens:,} tokens, and they cost {costs:,}"
     return ""
 
 
 def _is_partial(summary: Summary) -> bool:
-    """Whether `summary` tells a story as one character knows it, which leaves messages out."""
+    """Whether `summary` is a story as one character knows it, which leaves messages out."""
     return "/as/" in summary.summarizer
 
 
@@ -313,11 +313,11 @@ def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone
 
 
 STALE = timedelta(hours=1)
-"""A lease that expired longer ago was abandoned."""
+"""A lease that expired longer ago than this was abandoned."""
 FAR = timedelta(days=1)
 """No lease lasts longer; if one seems to, a clock was wrong."""
 KEEPS_FAILING = 3
-"""From this many failures in a row on work is reported."""
+"""From this many failures in a row on, the work is reported."""
 
 
 def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now: datetime) -> list[Diagnosis]:
@@ -375,7 +375,7 @@ MOST_NAMED = 20
 """Faults of one session that are listed; further ones are only counted."""
 
 MORE_ARE_WRONG = "more of the messages are wrong"
-"""How the store's own sentence counts the messages that it does not name."""
+"""The store's phrase for messages that it counts without naming them."""
 
 OnProgress = Callable[[int], None]
 """Receives how many more messages were examined."""
@@ -440,7 +440,7 @@ def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
     if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
         return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
     if message.erased:
-        # Its id is the hash of a content that is gone.
+        # Its id is the hash of content that is gone.
         return ""
     if message_id(message.parent, message.role, message.parts) != message.id:
         return f"{place} is not what was stored: its id is not the hash of what it says."

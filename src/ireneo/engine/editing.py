@@ -1,7 +1,7 @@
 """Change memories by hand: list them page by page, edit, merge and delete them.
 
-Nothing is rewritten in place. A new wording is new evidence by whoever gives it, and evidence against the old one;
-other changes are recorded with their time and author. An agent may change only what agents remembered.
+Nothing is rewritten in place. A new wording is new evidence from its author, and evidence against the old one; other
+changes are recorded with their time and author. An agent may change only what agents remembered.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
 PAGE = 100
-"""Memories that a page has where nobody says how many."""
+"""The default number of memories on a page."""
 READ = 500
-"""Memories that are read at a time until a page is full."""
+"""How many memories are read at a time until a page is full."""
 MOST_SOURCES = 32
-"""Messages that new words name: by them they go when these are forgotten."""
+"""How many messages a new wording cites; it is erased when these are."""
 STATES: tuple[State, ...] = get_args(State)
 ListedState: TypeAlias = State | Literal["archived", "any"]
 _STANDING: tuple[State, ...] = ("active", "disputed")
@@ -75,7 +75,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
     state: ListedState | None = None
     text: str = ""
     undone: bool = False
-    """Also what rests only on messages that a rewind left behind, and everything as if they still counted."""
+    """Whether to include what is only based on undone messages, as if these still counted."""
     limit: int = PAGE
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
 
 
 async def list_memories(resources: Resources, space: str, asked: ListQuery, after: str = "") -> MemoryPage:
-    """The memories that match, the newest first, one page at a time: the one behind the cursor `after`."""
+    """The matching memories, the newest first, a page at a time: the one after the cursor `after`."""
     await place_all(resources.store, space, asked.project)
     return await resources.store.read(_page, space, asked, after)
 
@@ -151,7 +151,7 @@ def _parse_cursor(after: str) -> tuple[datetime, MemoryId]:
 
 
 class MemoryEdit(Struct, frozen=True, kw_only=True):
-    """The changes to a memory; None: unchanged."""
+    """The changes to a memory; None for no change."""
 
     text: str | None = None
     subject: str | None = None
@@ -161,7 +161,7 @@ class MemoryEdit(Struct, frozen=True, kw_only=True):
     project: str | None = None
     pinned: bool | None = None
     at: datetime | None = None
-    """Since when the new words are so; None: from now on."""
+    """Since when the new words are true; None for from now on."""
 
     @property
     def said(self) -> dict[str, str]:
@@ -235,14 +235,14 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     """Record a memory in new words, and evidence against the old ones."""
     text = edit.text or _with_value(record, edit.value or "")
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
-    # A text that was changed and does not name the value any more says another one.
+    # A changed text that no longer names the value has another value.
     keeps = edit.text is None and not ({"subject", "attribute"} & set(edit.said))
     value = edit.value or (record.value if keeps or record.value.casefold() in text.casefold() else "")
     details = MemoryDetails(kind=record.kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
     details |= {"task_type": record.task_type, "name": record.name, "conditions": record.conditions, **names}  # type: ignore[typeddict-item]
     if record.signature:
         details["signature"] = record.signature
-    # What holds over time holds so from now on; what happened, happened when it did.
+    # A lasting fact is true so from now on; an event keeps its time.
     details["at"] = edit.at or (now if record.periods else record.at)
     word = replace(memory_draft(text, details, now), messages=_source_messages(record))
     done = settle_drafts(tx, space, per_project(tx, space, record, word), judged=True)[-1].record
@@ -259,7 +259,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
 
 
 def _with_value(record: Record, value: str) -> str:
-    """A memory's words with another value in the place of its own: else they would go on saying the old one."""
+    """Replace the value in a memory's words, which would otherwise still contain the old one."""
     if not (value and record.value) or value.casefold() in record.text.casefold():
         return record.text
     return re.sub(rf"(?<!\w){re.escape(record.value)}(?!\w)", lambda _: value, record.text, flags=re.IGNORECASE)
@@ -329,7 +329,7 @@ def _join(
     tx.memories.put(space, [_drawn_from(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
     why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
     for each in others:
-        # Dated at its oldest evidence, so that it counts as never having held: the memory that remains has its dates.
+        # Dated at its oldest evidence, so that it counts as never true: the remaining memory has its dates.
         word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
         settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
     return _as_stored(tx, space, joined)
@@ -341,7 +341,7 @@ def _as_stored(tx: Transaction, space: str, record: Record) -> Record:
 
 
 def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
-    """A conclusion with the merged memories replaced by the remaining one."""
+    """A conclusion in which the remaining memory replaces the merged ones."""
     pieces = (
         replace(piece, memories=tuple(dict.fromkeys(instead if name in gone else name for name in piece.memories)))
         for piece in record.evidence
@@ -363,10 +363,10 @@ class Deleted(ShortRepr, frozen=True, kw_only=True):
     memories: tuple[Record, ...]
     """The memories that were named, as they were."""
     sources: tuple[MemorySource, ...] = ()
-    """The messages that the memories came from. They stay, and may be learned from again, unless `source` was set."""
+    """The messages that the memories came from. They remain, and may be learned from again, unless `source` was set."""
     preview: bool = False
     complete: bool = True
-    """Whether no byte of the store holds the memories any more; false for a preview."""
+    """Whether no byte of the store contains the memories any more; False for a preview."""
     note: str = ""
     """What remains to be done."""
 
@@ -393,7 +393,7 @@ async def delete(
         return replace(meant, preview=True, complete=False)
     receipts = []
     for record in meant.memories:
-        # One may have gone with another one that it was drawn from.
+        # It may have been erased with another one from which it was drawn.
         with suppress(MemoryNotFound):
             receipts.append(await forget(resources, space, memory=record.id))
     for message in dict.fromkeys(each.message for each in meant.sources if source):

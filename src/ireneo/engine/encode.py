@@ -1,4 +1,4 @@
-"""Writes a composed context in a provider's format, within its budget, and describes what it shows and costs."""
+"""Writes a composed context in a provider's format, within its budget, and describes its content and cost."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
 
 
 class ViewRow(ShortRepr, frozen=True, kw_only=True):
-    """One place of a context: a message, a block, or a list of pins."""
+    """One item of a context: a message, a block, or a list of pins."""
 
     id: str
     what: ViewKind
     level: SummaryLevel | None
     depth: int
     first: str
-    """The id of the first message that the row stands for."""
+    """The id of the first message that the row covers."""
     last: str
     covers: int
-    """How many messages the row stands for."""
+    """How many messages the row covers."""
     tokens: int
     text: str
     disputed: str = ""
@@ -48,7 +48,7 @@ class ViewRow(ShortRepr, frozen=True, kw_only=True):
 
 
 if TYPE_CHECKING:
-    # Without the client installed, its types are Any to a type checker.
+    # Without the client installed, a type checker treats its types as Any.
     from anthropic.types import MessageParam, TextBlockParam
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.responses import ResponseInputItemParam
@@ -64,9 +64,9 @@ else:
 class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
     """The messages to send to a model, in a provider's format, within a budget.
 
-        reply = await client.messages.create(model=…, system=context.system, messages=context.messages, max_tokens=…)
+    reply = await client.messages.create(model=…, system=context.system, messages=context.messages, max_tokens=…)
 
-    `view` says which messages of the session each place stands for.
+    `view` says which messages of the session each item covers.
     """
 
     budget: int
@@ -78,20 +78,20 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     messages: list[MessageT]
     """Dictionaries as the provider takes them, or a framework's objects if the session was begun with such objects."""
     system: SystemT
-    """The system prompt, in formats that keep it apart from the messages."""
+    """The system prompt, in formats that separate it from the messages."""
     view: tuple[ViewRow, ...]
     """Every message of the path exactly once, in order: as itself, or under a block."""
     violations: tuple[Violation, ...]
-    """Rules of the format that the messages break. Any would be a fault of Ireneo."""
+    """Rules of the format that the messages break. Any would be a bug in Ireneo."""
     repaired: tuple[Violation, ...] = ()
     """What had to be changed for the format: calls without a result, results without a call, parts that the format
     can't hold. Each has its index in `view`, and a sentence.
     """
     thinking_off: str = ""
-    """Why extended thinking must be off for the next call; empty if it need not.
+    """Why extended thinking must be off for the next call; empty if it may be on.
 
-    A tool loop is running whose beginning is shown without its thinking. Thinking may be on again once the user has
-    spoken; adaptive thinking, which the model turns on by itself, may stay on.
+    It must be off if the beginning of the running tool loop is shown without its thinking. Thinking may be on again
+    once the user has spoken; adaptive thinking, which the model turns on by itself, may stay on.
     """
     pins: tuple[ViewRow, ...] = ()
     """The pins that no shown message contains."""
@@ -158,11 +158,11 @@ def encode(
 ) -> Payload:
     """Write what is shown as a message list; `whole` holds the drafts with their native payloads.
 
-    Where the mode `thinking` left only a part of a tool loop's thinking, all of it is dropped: providers want all or
-    none.
+    If the mode `thinking` left only a part of a tool loop's thinking, all of it is dropped, since providers require all
+    or none.
     """
     settled = [_with_native(each, whole) for each in shown]
-    # Messages shown without their thinking lost something as well.
+    # Messages shown without their thinking also lost something.
     lost = [each.what in _BLOCKS or (each.id in whole and whole[each.id].parts != each.draft.parts) for each in shown]
     sound = without_dangling([each.draft for each in settled], lost)
     written = drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)])
@@ -201,14 +201,14 @@ class PayloadSize(Struct, frozen=True, kw_only=True):
     tokens: int
     """By the tokenizer."""
     heeded: int
-    """By the tokenizer or at four characters per token, whichever is more: tokenizers differ, and most count more
-    for prose than the estimated one."""
+    """The larger of the tokenizer's count and four characters per token: tokenizers differ, and most count more for
+    prose than the estimated one."""
 
 
 def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     """Decode a payload as its provider does, and count it."""
     decoded = chat.decode({"messages": payload.messages, "system": payload.system})
-    # Read, the mark of a failed call is no part of its words.
+    # When read back, the mark of a failed call is not part of its text.
     failed = sum(bool(result.failed) for draft in decoded for result in draft.results) if chat.failed_mark else 0
     tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded) + failed * count(chat.failed_mark)
     written = sum(map(_characters, decoded)) + failed * (len(chat.failed_mark) + 1)
@@ -243,14 +243,14 @@ def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:
 
 MIN_BUDGET = 256
 MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
-"""Shares of the budget to keep free: the next one is taken after each try that turned out larger as written than was
-estimated. With less room other lines are chosen, which may exceed their estimate by more."""
+"""Shares of the budget to keep free: the next one is used each time the written context is larger than estimated.
+With less room other lines are chosen, which may exceed their estimate by more."""
 LEAST = 64
 """Room for one block and nothing else."""
 
 
 def check_budget(budget: int) -> None:
-    """Raise BudgetTooSmall for a budget that is too small for any message, BadInput for what is no whole number."""
+    """Raise BudgetTooSmall for a budget too small for any message, BadInput for anything but a whole number."""
     if not isinstance(budget, int):
         raise BadInput(f"`budget` is {type(budget).__name__}; give a whole number of tokens.")
     if budget < MIN_BUDGET:
@@ -268,10 +268,10 @@ def fitted(
     put: Callable[[Sequence[ContextItem]], Sequence[ContextItem]] | None = None,
     count: Count | None = None,
 ) -> tuple[Context, Assembled]:
-    """Compose a context that is within its budget as `chat` writes it; returns it with what it was composed of.
+    """Compose a context that is within its budget when written in the format `chat`; returns it with its composition.
 
-    `before` is the cost of the whole path; `whole` returns the native drafts of unchanged messages; `put` inserts what
-    takes `room` tokens besides, such as a scratchpad; `count` counts payloads.
+    `before` is the cost of the whole path; `whole` returns the native drafts of unchanged messages; `put` inserts
+    something that takes `room` more tokens, such as a scratchpad; `count` counts payloads.
     """
     budget, count = options.budget, count or options.count
     aim = _Aim(budget - room)
@@ -292,14 +292,14 @@ def fitted(
 
 
 class Composer(Protocol):
-    """Composes a path for one token target after the other."""
+    """Composes a path for several token targets, one after the other."""
 
     def compose(self, target: int) -> Assembled:
         """Compose the context in `target` tokens."""
 
 
 class _Aim:
-    """The next token target for a context that came out too large as its format writes it."""
+    """The next token target for a context that came out too large when written."""
 
     def __init__(self, target: int) -> None:
         self.target = target
@@ -331,7 +331,7 @@ def compact_drafts(
 ) -> Context:
     """Cut the path of `drafts` to `budget` tokens, and write it in the format `chat`, without any store.
 
-    `asked` is the caller's thinking mode; None: that of the format.
+    `asked` is the caller's thinking mode; None for the format's.
     """
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))

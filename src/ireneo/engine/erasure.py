@@ -1,4 +1,4 @@
-"""Plan and carry out an erasure: the summaries, annotations, runs and memories that go with what is erased."""
+"""Plan and carry out an erasure, with the summaries, annotations, runs and memories that depend on erased content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def words(text: str) -> set[str]:
 
 
 def identifying_words(text: str) -> set[str]:
-    """The words that look like names, numbers or identifiers, which nobody uses by chance."""
+    """The words that look like names, numbers or identifiers, which don't occur by chance."""
     opens = {found.start(1) for found in _SENTENCE.finditer(text)}
     return {
         word.casefold()
@@ -52,7 +52,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
 
     all: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
-    """The words that occur in no text that stays."""
+    """The words that occur in no remaining text."""
     identifying: frozenset[str] = frozenset()
 
     @classmethod
@@ -66,7 +66,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         return cls(all=frozenset(every), alone=frozenset(every), identifying=frozenset(marked))
 
     def without(self, texts: Iterable[str]) -> ErasedWords:
-        """These words, given that `texts` stay."""
+        """These words, given that `texts` remain."""
         alone = set(self.alone)
         for text in texts:
             if not alone:
@@ -83,14 +83,14 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         )
 
     def in_part(self, text: str) -> bool:
-        """Whether a word of `text` can only come from what is erased; enough for a text that can be made again."""
+        """Whether a word of `text` can only come from erased content; enough for a text that can be made again."""
         return not self.alone.isdisjoint(words(text))
 
     def is_source_of(self, text: str) -> bool:
-        """Whether `text`, written by a person or a model, derives from what is erased.
+        """Whether `text`, written by a person or a model, derives from erased content.
 
-        It does if it has a name, number or identifier that occurs nowhere else, or if half of its words are erased
-        ones, one of them occurring nowhere else. A single shared plain word proves nothing.
+        It does if it contains an erased name, number or identifier that occurs nowhere else, or if half of its words
+        are erased ones and one of them occurs nowhere else. A single shared plain word proves nothing.
         """
         own = words(text)
         only = own & self.alone
@@ -157,13 +157,13 @@ class RunChanges(Struct, frozen=True, kw_only=True):
     runs: tuple[str, ...] = ()
     """The sessions whose runs are removed, with all their observations."""
     shown: int = 0
-    """How many observations are removed, from runs that are removed and from others."""
+    """How many observations are removed, in runs that are removed and in others."""
     less: tuple[tuple[LearnedRun, tuple[Observation, ...]], ...] = ()
     """The runs that lose some observations, with the observations that they keep."""
     files: tuple[LearnedFile, ...] = ()
     """Files whose ledger entry is removed, so that they are learned from again."""
     unnamed: tuple[LearnedFile, ...] = ()
-    """Ledger entries that stay, without their name, so that the file is not learned from again."""
+    """Ledger entries that remain, without their name, so that the file is not learned from again."""
 
     @property
     def is_empty(self) -> bool:
@@ -180,11 +180,11 @@ def run_changes(
     cues: Collection[str],
     name: SubjectName | None,
 ) -> RunChanges:
-    """Find what goes of the learned runs and files with erased sessions and lessons.
+    """Find the learned runs and files that are removed with erased sessions and lessons.
 
-    The runs of sessions that are erased `whole` go. A session that lost a message (`touched`) is learned from again, so
-    its run and the record of its file go. For each of the `cues` of erased lessons all observations go, and the runs
-    stay. Whatever contains `name` goes too.
+    The runs of sessions erased as a `whole` are removed. A session that lost a message (`touched`) is learned from
+    again, so its run and the record of its file are removed. For each of the `cues` of erased lessons all observations
+    are removed, but not the runs. Whatever contains `name` is removed too.
     """
     gone: list[str] = []
     less = []
@@ -211,7 +211,7 @@ def run_changes(
 
 
 def all_runs(tx: Transaction, space: str) -> RunChanges:
-    """Every run and ledger entry of a space that is erased whole."""
+    """Every run and ledger entry of a space that is erased."""
     runs = [run.session for run in tx.runs.list(space)]
     shown = sum([len(tx.runs.of_run(space, session)) for session in runs])
     return RunChanges(runs=tuple(runs), shown=shown, files=tuple(tx.ledger.list(space)))
@@ -232,7 +232,7 @@ class MemoryChanges(Struct, frozen=True, kw_only=True):
 
     gone: tuple[Record, ...] = ()
     lessened: tuple[Record, ...] = ()
-    """Memories that stay, without the evidence that they lost."""
+    """Memories that remain, without the evidence that they lost."""
 
 
 class EvidenceTrace:
@@ -260,7 +260,7 @@ class EvidenceTrace:
         self._left: dict[MemoryId, Record] = {}
 
     def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record] = ()) -> MemoryChanges:
-        """Find what goes with the memories `meant` and with what is lost.
+        """Find what is erased with the memories `meant` and with lost sources.
 
         `of_sessions` are the memories with evidence from a lost session, whether or not they name a message of it.
         """
@@ -297,7 +297,7 @@ class EvidenceTrace:
             seen=max(record.seen - (len(record.evidence) - len(pieces)), len(pieces)),
             at=pieces[0].at,
             recorded=min(piece.recorded for piece in pieces),
-            # Both may quote what is erased; settling the key writes them anew.
+            # Both may quote erased content; settling the key writes them again.
             reason="",
             stale="",
         )
@@ -314,7 +314,7 @@ class EvidenceTrace:
         return left if left.sources or not piece.sources else None
 
     def _worded_by_erased(self, left: Record) -> bool:
-        """Whether the memory's words cannot come from the evidence that it has left."""
+        """Whether the memory's words can't come from its remaining evidence."""
         texts = list(memory_texts(left))
         erased = self._erased
         if not any(map(erased.in_part, texts)) or not all(piece.sources for piece in left.evidence):
@@ -337,7 +337,7 @@ class EvidenceTrace:
 
 
 def remove_memories(tx: Transaction, space: str, records: Sequence[Record], changed: Sequence[Record] = ()) -> None:
-    """Remove memories with those derived from them alone, and settle what is left; `changed` were already stored."""
+    """Remove memories and those derived only from them, and settle the rest; `changed` were already stored."""
     found = EvidenceTrace(tx, space).follow(records)
     tx.memories.remove(space, [each.id for each in found.gone])
     tx.memories.put(space, found.lessened)
@@ -345,9 +345,10 @@ def remove_memories(tx: Transaction, space: str, records: Sequence[Record], chan
 
 
 def settle_left(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
-    """Settle every key that an erasure touched from the evidence left under it.
+    """Settle every key that an erasure touched from the remaining evidence.
 
-    Conclusions from memories that ceased to hold become stale; conclusions from those that hold again do not.
+    Conclusions from memories that are no longer true become stale; those from memories that are true again are no
+    longer stale.
     """
     touched = dict.fromkeys((record.kind, record.key) for record in (*gone, *lessened))
     fallen: list[MemoryId] = []
@@ -364,7 +365,7 @@ def settle_left(tx: Transaction, space: str, gone: Sequence[Record], lessened: S
 
 
 def _is_retraction(piece: Evidence) -> bool:
-    """Whether a piece only retracts a conclusion that lost its sources; nothing can rest on that alone."""
+    """Whether a piece only retracts a conclusion that lost its sources, on which alone nothing can be based."""
     return piece.against and piece.origin == "derived" and not piece.sources
 
 
@@ -390,16 +391,16 @@ class SessionErasure(Struct, frozen=True, kw_only=True):
     """The messages to erase, as they are now."""
     summaries: tuple[SummaryId, ...] = ()
     remade: tuple[SummaryId, ...] = ()
-    """Summaries made without a model of later messages. They say nothing about what is erased, but are removed and
-    made again, since such summaries are made from the first message to the last without a gap. Texts that models wrote
-    about the same stretches stay, and are shown again."""
+    """Summaries made without a model of later messages. They say nothing about erased content, but are removed and
+    made again, since such summaries must follow each other without a gap. Texts that models wrote about the same
+    stretches stay, and are shown again."""
     annotations: tuple[AnnotationId, ...] = ()
     marks: tuple[Rebuild, ...] = ()
     leases: tuple[Lease, ...] = ()
 
 
 class ErasurePlan(Struct, frozen=True, kw_only=True):
-    """What is erased of a space."""
+    """What an erasure removes from a space."""
 
     sessions: tuple[SessionErasure, ...] = ()
     memories: tuple[Record, ...] = ()
@@ -422,7 +423,7 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
 
 
 def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
-    """Erase what is planned. Memories that lost a source still have to be settled (`settle_left`)."""
+    """Carry out an erasure. Memories that lost a source must still be settled (`settle_left`)."""
     tx.erasure.begin()
     for each in plan.sessions:
         if each.whole:
@@ -449,7 +450,7 @@ def _erase_in_session(tx: Transaction, what: SessionErasure) -> None:
 def affected_by(
     tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None
 ) -> tuple[SessionErasure, ErasedWords]:
-    """What goes of a session with the messages `gone` and with what contains `name`; and the erased words."""
+    """What is removed from a session with the messages `gone` and whatever contains `name`; and the erased words."""
     ids = {message.id for message in gone}
     erased = ErasedWords.of(text for message in gone for text in spoken_texts(message))
     for message in all_messages(tx, key):
@@ -488,7 +489,7 @@ def _covers(tx: Transaction, key: SessionKey, note: Annotation, gone: Sequence[M
 
 
 def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None) -> bool:
-    """Whether an annotation's source is erased, or its text derives from what is."""
+    """Whether an annotation's source is erased, or its text derives from erased content."""
     if note.source in ids or (name and name.is_in([note.text, note.claim, note.who, note.whom, *note.known_to])):
         return True
     comes = erased.in_part if note.by == "model" else erased.is_source_of
@@ -503,9 +504,9 @@ def _summaries(
     name: SubjectName | None,
     notes: Collection[str],
 ) -> tuple[list[SummaryId], list[SummaryId]]:
-    """The summaries that cover, name or retell a `gone` message, and those to be made again.
+    """The summaries that cover, name or retell a `gone` message, and those that must be made again.
 
-    Summaries written from a removed one go too, transitively.
+    Summaries written from a removed one are removed too, transitively.
     """
     covers = _Coverage(tx, key, gone)
     ids = {message.id for message in gone}
@@ -544,7 +545,7 @@ class _Coverage:
         first, last = summary.first_position, summary.last_position
         if summary.writing is not None and summary.writing.seen_first >= 0:
             first = min(first, summary.writing.seen_first)
-            # Messages seen after its end may be on any branch.
+            # Messages that were seen after its end may be on any branch.
             if any(last < place <= summary.writing.seen_last for place in self._at):
                 return True
         return self._one_between(summary, first, last)

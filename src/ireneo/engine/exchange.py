@@ -180,7 +180,7 @@ def _read(
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
                 entries.append(replace(each, record=resources.cleaning().struct(each.record)))
-    # Conclusions come after the memories they were drawn from.
+    # Conclusions come after the memories from which they were drawn.
     return sorted(entries, key=lambda each: (each.record.recorded, each.record.id)), faults
 
 
@@ -199,7 +199,7 @@ def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime)
     known = _stored_memory(tx, space, told.id)
     left = tuple(each for each in told.evidence if not _was_erased(tx, space, each))
     if len(left) < len(told.evidence):
-        # What was erased doesn't come back; what is stored of it rests on something else.
+        # Erased content doesn't come back; the stored memory is based on something else.
         if known is None or not left:
             return "forgotten"
         told = replace(told, evidence=left)

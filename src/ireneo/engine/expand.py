@@ -30,7 +30,7 @@ from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Summary
 
 MOST_OPENED = 2_000
-"""A story's block of more messages is opened part by part."""
+"""A story's block of more messages is opened by its parts."""
 
 
 class Expanded(ShortRepr, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Expanded(ShortRepr, frozen=True, kw_only=True):
 def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> Expanded:
     """Open a summary or a message by its id or abbreviation.
 
-    With a `viewpoint` only that character's summaries, and messages that she heard.
+    With a `viewpoint` only that character's summaries, and messages that the character heard.
     """
     if name.startswith("s_"):
         return _summary(tx, key, name, viewpoint)
@@ -74,7 +74,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Exp
         return Expanded(summary=summary, messages=(), parts=parts)
     messages = tx.log.path(key, summary.last, summary.first_position, summary.last_position)
     if character := seen_by(summary.summarizer):
-        # A character's memory opens only to what she was present for.
+        # A character's memory only opens to messages for which the character was present.
         messages = [message for message in messages if heard_by(message.draft, character)]
     return Expanded(summary=summary, messages=tuple(whole_messages(tx, key, messages)), parts=parts)
 
@@ -105,7 +105,7 @@ def tools(
             try:
                 opened = await opened_by(id)
             except MessageNotFound as missing:
-                # Briefs and recalls show ids of memories as well, which an agent can't tell apart.
+                # Briefs and recall also show ids of memories, which an agent can't distinguish.
                 known = await memory_named(id)
                 return _memory_text(known) if known else str(missing)
         except BadInput as fault:
@@ -218,7 +218,7 @@ async def lookup(
     found = await resources.store.read(find, id)
     if isinstance(found, LookupResult):
         return found
-    # Session names are chosen by logs, so they are tried last.
+    # Logs choose the names of sessions, so they are tried last.
     begun = {key.session: key for key in found if id and key.session.startswith(id)}
     if not begun:
         bare = await resources.store.read(find_bare)
@@ -265,7 +265,7 @@ async def dispute_id(
 
     def settle(tx: Transaction) -> Remembered:
         there = per_project(tx, space, record, draft) if project is None else [replace(draft, project=project)]
-        # `judged`: a dispute is new evidence, however much it reads like the memory.
+        # `judged`: a dispute is new evidence, however similar it is to the memory.
         return settle_drafts(tx, space, there, judged=True)[-1]
 
     return await resources.store.write(settle)
@@ -278,7 +278,7 @@ def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionK
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None, viewpoint: str = "") -> Record:
-    """A memory as seen from a project, by a character. Raises NotFound if it may not be."""
+    """A memory as seen from a project, by a character. Raises NotFound if it isn't visible."""
     scope = Scope(tx, space, ScopeLimits(project=project, viewpoint=viewpoint, undone=not viewpoint))
     (seen,) = scope.seen([record])
     if seen is None and viewpoint:
@@ -307,7 +307,7 @@ def _memory_or_message(
 ) -> tuple[Record | None, SessionKey | None, str]:
     """The memory, or the session of the message, that `id` names, and the whole id.
 
-    Ids that a log gave its messages count if none of ours begins so.
+    Ids that a log gave its messages count if none of ours begins like that.
     """
     memories = {record.id: record for record in tx.memories.get(space, [id])}
     said: dict[str, SessionKey] = {}

@@ -1,7 +1,7 @@
-"""Erase content for good, with everything derived from it alone, out of every byte of the store.
+"""Erase content for good, with everything derived only from it, from every byte of the store.
 
-Read and plan, then one transaction, then a scrub of the bytes that it freed in the file. A process killed in between
-has erased nothing or everything; the next one overwrites the bytes.
+Read and plan, then one transaction, then a scrub of the freed bytes. A process killed in between has erased nothing or
+everything; the next one overwrites the bytes.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
 
     messages: dict[SessionKey, tuple[Message, ...]] = {}
     sessions: tuple[SessionKey, ...] = ()
-    """Sessions that go whole."""
+    """Sessions that are erased as a whole."""
     memories: tuple[Record, ...] = ()
     name: SubjectName | None = None
-    """Everything else that contains this name goes too."""
+    """Everything else that contains this name is erased too."""
     of_memory: bool = False
     """Only memories were named, and the messages they were drawn from may be erased too."""
     note: str = ""
@@ -68,7 +68,7 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
 def message_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The message `name`: an id, the beginning of one, or the id that its log gave it.
 
-    It may occur in several sessions if the same log was imported twice. Raises MessageNotFound, and BadInput if several
+    The message may be in several sessions if a log was imported twice. Raises MessageNotFound, and BadInput if several
     messages are named.
     """
     found: dict[SessionKey, tuple[Message, ...]] = {}
@@ -121,7 +121,7 @@ def memory_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
 def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     """The memories of `subject`, the messages they come from, and everything that contains its name.
 
-    For a role, such as the user, the name is not looked for: everything would contain it.
+    For a role, such as the user, the name isn't searched for, since everything would contain it.
     """
     wanted = folded(subject)
     known = tx.memories.list(space, MemoryFilter(subject=subject))
@@ -168,7 +168,7 @@ def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Coll
 
 
 def _candidates(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[MayAlso, ...]:
-    """Candidates that may be meant too, and stay."""
+    """Candidates that may be meant too, but remain."""
     gone = {message.id for part in plan.sessions for message in part.messages}
     if meant.name is not None:
         found = possible_mentions(tx, space, meant.name.text, gone, {each.id for each in plan.memories})
@@ -182,18 +182,18 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
 
     messages: int = 0
     sessions: int = 0
-    """Sessions that were erased whole; their messages are counted as well."""
+    """Sessions that were erased as a whole; their messages are counted as well."""
     summaries: int = 0
     notes: int = 0
     """Annotations: pins, releases, disputes and others."""
     memories: int = 0
     lessened: int = 0
-    """Memories that lost a source and stay."""
+    """Memories that lost a source and remain."""
     pads: int = 0
     runs: int = 0
-    """Records of learned runs. A session that stays is learned from again, without what was erased."""
+    """Records of learned runs. A session that remains is learned from again, without what was erased."""
     observations: int = 0
-    """Observations of claims, in these records and in those that stay."""
+    """Observations of claims, in these records and in others."""
     files: int = 0
     """Files whose record in the ledger was removed, or lost its name."""
     documents: int = 0
@@ -208,9 +208,9 @@ class GoingText(Struct, frozen=True, kw_only=True):
     """Empty for a memory."""
     text: str
     apart: bool = False
-    """Whether these words don't name the subject that is forgotten."""
+    """Whether these words don't contain the name of the subject."""
     undone: bool = False
-    """Whether a rewind left it behind, so that nothing shows it any more."""
+    """Whether a rewind undid it, so that nothing shows it any more."""
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
@@ -223,15 +223,14 @@ class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     preview: bool = False
     """Whether this is a preview, and nothing was erased."""
     complete: bool = True
-    """Whether no byte of the store holds what was erased any more; false for a preview."""
+    """Whether no byte of the store contains erased content any more; False for a preview."""
     also: tuple[MayAlso, ...] = ()
-    """What stays and may have to be erased as well: sentences that may refer to the subject, and messages that a memory
-    was drawn from.
-    """
+    """What remains and may have to be erased as well: sentences that may refer to the subject, and messages that a
+    memory was drawn from."""
     note: str = ""
-    """What remains to be done, and what stays."""
+    """What remains to be done, and what is kept."""
     going: tuple[GoingText, ...] = ()
-    """In a preview: what would be erased, but for sessions that go whole; nothing of it is told afterwards."""
+    """In a preview: the texts to be erased, except those of whole sessions; empty after an erasure."""
 
 
 async def forget(
@@ -246,7 +245,7 @@ async def forget(
     also: Collection[str] = (),
     preview: bool = False,
 ) -> ErasureReceipt:
-    """Erase one thing and what derives from it alone (see `Memory.forget`)."""
+    """Erase one thing and what derives only from it (see `Memory.forget`)."""
     given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
     what, name = _only(given, space)
     now = resources.clock.now()
@@ -287,7 +286,7 @@ async def forget(
 
 
 def _going(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
-    """The texts of the messages and memories that go; no text names a role, such as the user."""
+    """The texts of the messages and memories to be erased; roles, such as the user, aren't marked as names."""
     named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
     said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
     shown = tx.log.on_branch(space, [(session, [each.id]) for session, each in said]) if said else ()
@@ -330,7 +329,7 @@ def _plan(
 
 
 def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
-    """Plan the erasure of what is meant, with everything that goes with it."""
+    """Plan the erasure of a target, with everything that depends on it."""
     parts: list[SessionErasure] = []
     lost: set[str] = set()
     erased = ErasedWords()
@@ -393,7 +392,7 @@ def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords
 
 
 def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
-    """The erased words that no untouched session of the space contains."""
+    """The erased words that no remaining session of the space contains."""
     for info in tx.sessions.list(space):
         if info.key not in gone:
             for message in all_messages(tx, info.key):
@@ -439,7 +438,7 @@ def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
 
 
 class MayAlso(Struct, frozen=True, kw_only=True):
-    """Something that stays unless its id is passed as `also`."""
+    """Something that remains unless its id is passed as `also`."""
 
     id: MessageId | MemoryId
     """The id of the message that contains the sentence, or of the memory."""
@@ -454,7 +453,7 @@ class MayAlso(Struct, frozen=True, kw_only=True):
 def possible_mentions(
     tx: Transaction, space: str, name: str, messages: Collection[str], memories: Collection[str]
 ) -> Iterator[MayAlso]:
-    """The sentences that may refer to `name`, apart from the `messages` and `memories` that go anyway."""
+    """The sentences that may refer to `name`, apart from the `messages` and `memories` to be erased anyway."""
     told = {
         info.key: [Told(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased]
         for info in tx.sessions.list(space)
@@ -480,7 +479,7 @@ def _why(person: Person, record: Record, meant: dict[str, str]) -> str:
 
 
 def sources_of(tx: Transaction, space: str, records: Sequence[Record], messages: Collection[str]) -> Iterator[MayAlso]:
-    """The messages that memories were drawn from and that stay, each with the sentence nearest to the memory."""
+    """The remaining messages that memories were drawn from, each with the sentence nearest to the memory."""
     for record in records:
         for piece in record.evidence:
             keys = [SessionKey(space, piece.session)] if piece.session else [e.key for e in tx.sessions.list(space)]

@@ -63,13 +63,13 @@ T = TypeVar("T")
 BATCH = 4_000
 """Messages per transaction: an interrupted import keeps what was stored, and may be run again."""
 LABELS = "labels"
-"""The format of a record that holds only what is said beside the log."""
+"""The format of a record that only contains labels from files beside the log."""
 BATCH_BYTES = 8_000_000
 """Characters of messages and their records per transaction."""
 
 
 def new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
-    """Return a unique name for a file beside the `names` of others."""
+    """Return a unique name for a file, different from the `names` of others."""
     name = stem
     if name in names and isinstance(place, str | PathLike):
         # Agents that give every run's file the same name keep them in different folders.
@@ -132,14 +132,14 @@ class Imported(ShortRepr, frozen=True, kw_only=True):
     new: int
     """The number of those messages that were not stored before."""
     tokens: int
-    """The cost of the path to the log's head; of several logs in one session, what this log adds."""
+    """The cost of the path to the log's head; for several logs in one session, the cost that this log adds."""
     faults: tuple[LogFault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many different secrets of each kind were redacted."""
     unredacted: int = 0
     """Messages that were stored with secrets before, and still are; `Memory.secrets` removes them."""
     kept: str = ""
-    """The branch that keeps messages appended since the last import, if the log goes on differently."""
+    """The branch that keeps messages appended since the last import, if the log continues differently."""
 
 
 async def import_session(
@@ -154,10 +154,10 @@ async def import_session(
 ) -> Imported:
     """Store every message of a logged session, redacted, and move its main branch to the log's head.
 
-    The branch stays where it is if it has gone on since an earlier import, or was moved elsewhere and the log has
-    nothing new; with `follows` it is moved by `move_main_branch`. A large session takes several transactions. The last
-    one has new messages, if there are any, and moves the branch: so an import that was interrupted and repeated is not
-    mistaken for one without anything new.
+    The branch isn't moved if it was continued since an earlier import, or moved elsewhere while the log has nothing
+    new; with `follows`, `move_main_branch` moves it. A large session takes several transactions. The last one with new
+    messages, if there are any, also moves the branch, so that a repeated import after an interruption doesn't look like
+    one without anything new.
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
@@ -201,7 +201,7 @@ async def import_sessions(
 
 
 def _labelled(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:
-    """The nodes of a session, the first with what else is said of the session."""
+    """The nodes of a session, the first with the session's label."""
     for at, node in enumerate(logged):
         if at:
             yield node
@@ -288,8 +288,8 @@ def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
 def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
     """Move the main branch to `end`, where an edited chat ends now; returns the branch that keeps what was appended.
 
-    The branch stays if messages were appended behind the chat's end, or after a rewind unless the chat has `changed`.
-    Messages that the chat no longer has stay in the log beside the path, as after a rewind.
+    The branch isn't moved if messages were appended after the chat's end, or after a rewind unless the chat has
+    `changed`. Messages that the chat no longer contains remain in the log beside the path, as after a rewind.
     """
     branches = dict(tx.sessions.branches(key))
     main = branches.pop(MAIN, None)
@@ -310,15 +310,15 @@ def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool)
 
 
 SAME_CHAT = 1_000
-"""How many first messages are compared with those of the session."""
+"""How many of the first messages are compared with those of the session."""
 MOST_CUT = 8
-"""How many messages may be missing at the beginning of a chat; more mean that only its later file was named."""
+"""How many messages may be missing at the beginning of a chat; if more are, only its later file was given."""
 
 
 def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
-    """Raise BadInput where `messages`, the first of a chat, share none with the beginning of the session.
+    """Raise BadInput if `messages`, the first of a chat, share none with the beginning of the session.
 
-    An edited chat keeps some of its messages; one without any is another chat, or only its second file. System messages
+    An edited chat keeps some of its messages; without any it is another chat, or only its second file. System messages
     don't count.
     """
     main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
@@ -385,7 +385,7 @@ class _SessionImport:
         *,
         joins: bool = False,
     ) -> None:
-        """Begin behind `base`, or at the root; a chat that `joins` others there must be the same."""
+        """Begin after `base`, or at the root; a chat that `joins` others there must be the same."""
         self._key = key
         self._source = source
         self._count = count
@@ -400,11 +400,11 @@ class _SessionImport:
     async def run(
         self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], move_main: MoveMain
     ) -> Head:
-        """Store all drafts, changed by `named`, and `move_main` to its head; returns the head."""
+        """Store all drafts, changed by `named`, and call `move_main` with its head; returns the head."""
         nodes = ((node, self._cleaning.choices(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
-            # A batch with new messages is held until the next one is found: the last one moves the branch.
+            # A batch with new messages is held until the next one is found, since the last one moves the branch.
             if runs := await store.read(self.unstored, read):
                 if held:
                     await store.write(self.insert, held)
@@ -445,7 +445,7 @@ class _SessionImport:
         self.new += sum(tx.log.insert(self._key, run) for run in runs)
 
     def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, move_main: MoveMain) -> None:
-        """Store the last batch, and `move_main` to its head."""
+        """Store the last batch, and call `move_main` with its head."""
         self.insert(tx, runs)
         self.kept = move_main(tx, self._key, end, self.new > 0)
         place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
@@ -502,10 +502,10 @@ class JoinedImport:
         self._new = 0
 
     async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> Imported:
-        """Store the messages of a log behind those of the earlier logs, while it is read; `name` is the file's.
+        """Store the messages of a log after those of the earlier logs, while it is read; `name` is the file's.
 
-        Of an agent's log only the path to its head is stored, of a chat all branches. Raises UnreadableLog where it has
-        no message, and BadInput where the session holds others.
+        For an agent's log only the path to its head is stored, for a chat all branches. Raises UnreadableLog if it has
+        no message, and BadInput if the session contains other messages.
         """
         cleaning = self._cleaning
         self._key = await self._store.read(stored_name, self._key, cleaning)
@@ -587,7 +587,7 @@ class JoinedImport:
             branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
             if self._follows:
-                # Where the chat leads elsewhere, the branch is moved once all of it is stored.
+                # If the chat continues differently, the branch is moved once all of it is stored.
                 _advance(tx, key, end, new > 0)
             elif MAIN not in branches or (new and not passes(tx, key, main, end)):
                 if self._only_adds and main is not None and not passes(tx, key, end, main):

@@ -1,10 +1,10 @@
 """Read sessions into memories: the facts that users state, and the episodes of turns and story leaves.
 
-Facts: how far a path was read is marked in the transaction that stores them, so a stretch is read whole or not at all,
-and once, however many processes run; what forks share is read once. If a model reads, rules read in its place while it
-fails; such a stretch is not read again, since a user may have corrected the result since.
+Facts: the transaction that stores them also marks how far the path was read, so a stretch is read completely or not at
+all, and once, however many processes run; what forks share is read once. While a model fails, rules read instead; such
+a stretch is not read again, since a user may have corrected the result.
 
-Episodes: a turn counts as remembered once a memory names both its ends, a leaf once a memory cites it.
+Episodes: a turn counts as remembered once a memory cites both its ends, a leaf once a memory cites it.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ from ireneo.summaries.steps import CHANGES, steps
 from ireneo.summaries.summary import SummaryId
 
 READ, STOOD_IN = "read", "stood in"
-"""Marks: read for good, and read by rules in place of a model that failed."""
+"""Marks: read for good, or read by rules in place of a model that failed."""
 LISTEN = "listen"
-"""The name of the leased work of a reading model."""
+"""The name under which the work of a reading model is leased."""
 BATCH = 32
 """Messages that rules read in one transaction."""
 STRETCH, STRETCH_TOKENS = 120, 2_500
@@ -75,13 +75,13 @@ STRETCH, STRETCH_TOKENS = 120, 2_500
 QUIET = timedelta(minutes=5)
 """Recent messages wait for more, since a question to a model costs more than its words."""
 TALK_GOES_ON = timedelta(hours=8)
-"""After so long a speaker begins anew."""
+"""After a pause of this length a speaker begins a new conversation."""
 BEFORE = 4
-"""Messages before a stretch that its first ones may answer or correct."""
+"""How many messages before a stretch are shown, which its first messages may answer or correct."""
 LONGEST = 8_000
-"""Characters of a message that are read; whoever says more has pasted it."""
+"""How many characters of a message are read; a longer one was pasted."""
 _NEXT = timedelta(microseconds=1)
-"""By which the later of two facts of a stretch is said later."""
+"""How much later the second of two facts of a stretch counts as said."""
 
 _NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
 _LOG = logging.getLogger("ireneo")
@@ -101,7 +101,7 @@ class Stretch(Struct, frozen=True, kw_only=True):
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """What was remembered of a stretch of a session."""
+    """What was remembered from a stretch of a session."""
 
     session: str
     branch: str
@@ -109,7 +109,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     last_position: int
     remembered: tuple[Remembered, ...] = ()
     failed: str = ""
-    """Why the model failed; then nothing is remembered of the stretch, and rules read it."""
+    """Why the model failed; the stretch is then read by rules."""
     refused: tuple[str, ...] = ()
     """Facts of the model that were rejected, with the reason."""
     tokens_in: int = 0
@@ -126,12 +126,12 @@ class Listener:
         self._worker = worker
         self._preset = preset
         self.waits = False
-        """Whether something is due that another worker is at."""
+        """Whether another worker is busy with something due."""
 
     async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[Heard]:
-        """Read what is due of one session, on each of its branches, and yield what was read.
+        """Read what is due in one session, on each of its branches, and yield what was read.
 
-        If `patient`, what was just said waits, so that a model reads it together with what follows.
+        If `patient`, the newest messages wait, so that a model reads them together with those that follow.
         """
         self.waits = False
         if not self._resources.listen:
@@ -170,7 +170,7 @@ class Listener:
                     return
 
     async def _asked(self, model: LanguageModel, due: Due, lease: Lease) -> Heard | None:
-        """What a model reads in what is due; None if nothing is."""
+        """Let a model read what is due; None if nothing is."""
         stretch = await self._store.read(due, mark=READ, most=STRETCH)
         if stretch is None:
             return None
@@ -217,7 +217,7 @@ def due_intake(
 ) -> Stretch | None:
     """The first unread messages of a branch, at most `most`; None if there are none.
 
-    A story is not read unless one voice talks with an assistant: what its characters say of themselves is true of
+    A story is only read if a single speaker talks with an assistant: what characters say about themselves is true of
     nobody.
     """
     head = tx.log.head(key, branch)
@@ -253,7 +253,7 @@ def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Messa
 
 
 def _has_one_voice(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
-    """Whether at most one author speaks, there and in all of the session: a play of several has more."""
+    """Whether at most one author speaks, on the path and in the whole session; a play has several."""
     return len(_voices(tx, key, path)) <= 1
 
 
@@ -303,7 +303,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         known.learn(each.record for each in done)
         remembered += done
         near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
-        # What is read already and was said later is put right by no word from before.
+        # An earlier message doesn't correct what was said later and is already read.
         told = [each for each in known.facts if not (each.sources and said.at) or each.at.date() <= said.at.date()]
         right = put_right(said.text, told, near) if said.role == "user" else PutRight(text=said.text)
         done = settle_righted(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
@@ -318,7 +318,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
             known=known.facts,
             asked=question_of(last.text) if last else "",
         )
-        # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
+        # "The branch is open now" is about the work, which summaries, lessons and pins cover better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
             fact = replace(fact, text=right.marked(fact.text)) if words_of(fact.text) != fact.text else fact
             piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
@@ -333,7 +333,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
 
 
 def _taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
-    """The memories of the user's message before, if this one says at its beginning that it was a joke."""
+    """The memories of the user's previous message, if this one begins by calling it a joke."""
     last = next((each for each in reversed(before) if each.role == "user"), None)
     if said.role != "user" or last is None or not is_joke_taken_back(said.text):
         return []
@@ -341,12 +341,12 @@ def _taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Re
 
 
 def _is_work_on_files(messages: Sequence[Message]) -> bool:
-    """Whether an agent works on files or in a shell there, so that most statements are about that."""
+    """Whether an agent works on files or in a shell there, so that most statements are about that work."""
     return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
 
 
 def _is_one_talk(before: Utterance, said: Utterance) -> bool:
-    """Whether both belong to one talk."""
+    """Whether both belong to one conversation."""
     return before.at is None or said.at is None or said.at - before.at < TALK_GOES_ON
 
 
@@ -421,21 +421,21 @@ STEP = 400
 
 
 class DueEpisode(Struct, frozen=True, kw_only=True):
-    """A turn, or a leaf of a story, that no memory tells of yet."""
+    """A turn, or a leaf of a story, without a memory of it."""
 
     opening: MessageId
     """The first message of a turn."""
     id: str
-    """The last message of a turn; of a leaf its summary."""
+    """The id of the turn's last message, or of the leaf's summary."""
     first: int
     last: int
     """Positions on the path."""
 
 
 def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> list[DueEpisode]:
-    """The finished turns that no memory tells of, in order, from position `floor` on.
+    """The finished turns without a memory, in order, from position `floor` on.
 
-    They are searched from the end backwards, up to the first that is remembered, since turns are remembered in order.
+    They are searched from the end backwards, up to the first one with a memory, since turns are remembered in order.
     The newest turn is finished once the agent has answered. Turns without work are left out.
     """
     out: list[DueEpisode] = []
@@ -464,7 +464,7 @@ def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> l
 
 
 def remembered_turns(tx: Transaction, space: str, turns: Sequence[DueEpisode]) -> set[str]:
-    """The ids of those `turns` of which some evidence names both ends."""
+    """The ids of those `turns` for which some evidence cites both ends."""
     if not turns:
         return set()
     citing = tx.memories.citing(space, [turn.id for turn in turns])
@@ -473,7 +473,7 @@ def remembered_turns(tx: Transaction, space: str, turns: Sequence[DueEpisode]) -
 
 
 def due_leaves(tx: Transaction, key: SessionKey, head: Head, policy: Policy, floor: int = 0) -> list[DueEpisode]:
-    """The leaves of a story that no memory tells of, in order, from position `floor` on."""
+    """The leaves of a story without a memory, in order, from position `floor` on."""
     spans = tx.summaries.spans(key, head.id, policy.summarizer, 1, floor)
     leaves = [
         DueEpisode(opening=MessageId(""), id=span.id, first=span.first_position, last=span.last_position)
@@ -519,9 +519,8 @@ def drafts_of_leaves(
 ) -> list[list[MemoryDraft]]:
     """The episode of each leaf, if it has one.
 
-    Only talks with an assistant or a character have some, and stories that say who was present, whose characters
-    remember. What is said in a play of several, or told in prose, is no memory of anybody's: its passages are found as
-    they stand.
+    Only conversations with an assistant or a character have one, and stories that say who was present, whose characters
+    remember. A play of several, or prose, is nobody's memory: its passages are found as they are.
     """
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
@@ -550,7 +549,7 @@ class Gatherer:
         self._store = resources.store
         self._space = space
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
-        """The end of what was examined of a branch: turns that leave no memory are not examined again."""
+        """How far each branch was examined, since turns that leave no memory are not examined again."""
 
     async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Heard]:
         """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own preset."""

@@ -2,8 +2,8 @@
 
 For each session its path is read and studied by pure rules (and by a model, if there is one); then one transaction
 stores the run, its observations and the resulting lessons. Concurrent learners store the same, and a killed one leaves
-whole runs behind. The evidence of a lesson is always what its runs show now: observations from an abandoned path, or by
-older rules, are retracted, and a lesson without other evidence is removed.
+only complete runs. The evidence of a lesson is always what its runs show now: observations from an abandoned path, or
+by older rules, are retracted, and a lesson without other evidence is removed.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
         head = tx.log.head(info.key, MAIN)
         if head is not None and not _is_learned(known.get(info.key.session), head):
             out.append(DueRun(info=info, head=head, erased=tx.sessions.erased(info.key)))
-    # By the times of the log, so that the order of import makes no difference.
+    # By the times in the logs, so that the order of import makes no difference.
     return sorted(out, key=lambda due: (due.info.first_at or _NEVER, due.info.key.session))
 
 
@@ -124,8 +124,8 @@ def mark_file(
 
 
 MOST_NEW = 5
-"""Lessons that only one run shows, at most: those that would have saved most. Lessons of several runs, and rulings, are
-not limited, so that the order in which runs are learned from makes no difference."""
+"""How many lessons that only one run shows are made at most: those that would have saved most. Lessons of several
+runs, and rulings, are not limited, so that the order in which runs are learned from makes no difference."""
 
 
 def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
@@ -135,7 +135,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
         return []
     worded = {each.cue for each in observations if each.text}
     known = {each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=shown))}
-    # Most claims are statistics, of which no lesson is made: their observations are not read.
+    # Most claims are statistics without a lesson: their observations are not read.
     observed = observations_by_cue(tx, space, (cue for cue in shown if cue in worded or cue in known))
     judged = _judged_by_user(tx, space) if worded - known.keys() else []
     old: list[MemoryDraft] = []
@@ -244,7 +244,7 @@ def _with_evidence_shown_now(record: Record, session: str, observed: Mapping[str
 
 
 def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
-    """A piece of evidence as the run shows it now; None where it no longer does."""
+    """A piece of evidence as the run shows it now; None if it no longer does."""
     if seen is None or bool(seen.held) == piece.against:
         return None
     shown = seen.against if piece.against and seen.against else seen.sources
@@ -262,11 +262,11 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
 
 
 PART_TOKENS = 250_000
-"""Tokens of a run that one question to a model covers: of a longer part it would be shown too little."""
+"""How many tokens of a run one question to a model covers: too little of a longer part could be shown."""
 MOST_PARTS = 8
-"""Questions for one run, at most; the parts of a longer run are larger."""
+"""Most questions for one run; the parts of a longer run are larger."""
 LABELLED = 3
-"""Messages at either end of a run in which its log may describe the run as a whole."""
+"""At how many messages at either end of a run its log may describe the run as a whole."""
 LEARN = "learn"
 """The name of the lease under which a model reads a run."""
 _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
@@ -394,7 +394,7 @@ def _learned(
 async def _told_by_model(
     resources: Resources, due: DueRun, model: LanguageModel, read: SessionRead
 ) -> AsyncIterator[Synthesis]:
-    """The lessons of a model from a run, one question for each of at most `MOST_PARTS` parts."""
+    """A model's lessons from a run, one question for each of at most `MOST_PARTS` parts."""
     known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
     most = max(PART_TOKENS, -(-due.head.total_tokens // MOST_PARTS))
     async for window in windows(resources.store, due.info.key, due.head, resources.drawing()):

@@ -6,8 +6,8 @@ number of workers, and a killed process leaves whole logs behind.
 
 A worker runs the same functions as learning, over an empty store in memory, so that its answer depends on the log only.
 Logs that it can't analyse as well are read here: those with faults, which are reported as they are found, and very
-large ones. So are sessions for which the store matters: one that is stored with its secrets, a message that is stored
-otherwise, a model that has to be asked.
+large ones. So are sessions for which the store matters: if it contains the session with its secrets or another form of
+a message, or if a model must be asked.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import preset_of
 
 LARGEST = 1 << 25
-"""Bytes of a log, packed and unpacked, that a worker accepts; a larger one is stored while it is read."""
+"""How many bytes of a log, packed and unpacked, a worker accepts; a larger one is stored while it is read."""
 _SPACE = "analysed"
 
 
@@ -70,25 +70,25 @@ class LogTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A log to be analysed."""
 
     path: str
-    """The path of the log, for a worker that shares the disk; empty where the log is no file."""
+    """The path of the log, for a worker on the same disk; empty if the log is no file."""
     digest: str
     """The digest of the content, so that no other file at the same path is read."""
     data: bytes | None = None
-    """The bytes of the log, for a worker that does not share the disk."""
+    """The bytes of the log, for a worker without access to the disk."""
     format: str
     name: str
     """The name of its sessions without an id of their own."""
     keep_secrets: bool
     project: str = ""
-    """Of sessions of which the log tells none."""
+    """The project of sessions whose log names none."""
 
 
 class LogAnalysis(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A worker's answer: the sessions of a log without their secrets, and what was read of them."""
 
     did: Literal["analysed", "send", "here", "refused", "known"]
-    """``send``: the worker needs the bytes; ``here``: the process with the store has to read the log; ``refused``: for
-    the `reason`; ``known``: the log was learned from before, which only the process with the store finds out."""
+    """``send``: the worker needs the bytes. ``here``: the process with the store must read the log. ``refused``: for
+    the `reason`. ``known``: the log was learned from before, which only the process with the store can know."""
     reason: str = ""
     sessions: tuple[NamedSession, ...] = ()
     reads: dict[str, SessionRead] = {}
@@ -100,7 +100,7 @@ def answered(analysis: LogAnalysis) -> bytes:
     try:
         return msgspec.json.encode(analysis)
     except (UnicodeError, msgspec.MsgspecError, OverflowError, TypeError):
-        # It can't be encoded, for instance because of a lone surrogate, which a store handles in its own way.
+        # It can't be encoded, for example because of a lone surrogate, which a store handles in its own way.
         return msgspec.json.encode(LogAnalysis(did="here"))
 
 
@@ -153,9 +153,9 @@ def _lines_of(file: LogSource) -> Iterator[bytes]:
 
 
 HELD_BYTES = 1 << 27
-"""Bytes of logs that workers have, or whose answers wait to be stored; a single log may exceed it."""
+"""How many bytes of logs workers may have, or may wait to be stored; a single log may exceed this."""
 PAGE = 1_000
-"""Messages that are compared at a time."""
+"""How many messages are compared at a time."""
 
 
 class GivenLog(Struct, frozen=True, kw_only=True):
@@ -219,7 +219,7 @@ class _Kept(Struct, frozen=True, kw_only=True):
     imported: tuple[Imported, ...] = ()
     learned: tuple[LearnedSession, ...] = ()
     left: dict[str, SessionRead] | None = None
-    """The runs that have to be learned from, with the readings that are valid; None if nothing is left to do."""
+    """The runs that must be learned from, with the readings that are valid; None if nothing is left to do."""
     is_known: bool = False
 
 
@@ -235,7 +235,7 @@ class LogLearner:
         keep_secrets: bool | None,
         on_progress: OnProgress[LearnStep],
     ) -> None:
-        """Store in `space`; `learn_from` reads logs that workers can't. `project` is that of what tells none itself."""
+        """Store in `space`; `learn_from` reads logs that workers can't. `project` is for sessions without one."""
         self.report = LearnReport()
         self._resources = resources
         self._store = resources.store
@@ -246,7 +246,7 @@ class LogLearner:
         self._tell: Callable[[LearnStep], object] = on_progress or (lambda step: None)
         self._names: set[str] = set()
         self._send = False
-        """Whether a worker does not share the disk."""
+        """Whether a worker has no access to the disk."""
 
     async def run(self, logs: Iterable[LogPlace | GivenLog], on: str) -> LearnReport:
         """Learn from `logs` on the workers at the address `on`, or in this process where it is empty."""
@@ -344,7 +344,7 @@ class LogLearner:
         return LogAnalysis(did="here")
 
     def _bytes_of(self, path: str) -> bytes | None:
-        """The bytes of a log for a worker that doesn't share the disk; None where there may be more beside the log."""
+        """The bytes of a log for a worker without access to the disk; None if there may be labels beside the log."""
         with closing(self._resources.open_log(path)) as file:
             return None if file.is_labelled else file.raw()
 
@@ -417,7 +417,7 @@ class LogLearner:
         mark_file(tx, self._resources, self._space, waiting.digest, waiting.name, sessions)
 
     def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> list[_Kept]:
-        """Store logs up to the first log that has to be read here, or that leaves something to do."""
+        """Store logs up to the first log that must be read here, or that leaves something to do."""
         done: list[_Kept] = []
         for waiting, analysis in ready:
             kept = self._store_log(tx, waiting, analysis)

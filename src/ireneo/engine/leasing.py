@@ -1,4 +1,4 @@
-"""Hold a lease over work that takes long: taken, renewed by a heartbeat, and given back with what came of it."""
+"""Hold a lease for long work: take it, renew it by a heartbeat, and release it with the outcome."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Worker:
 
         Yields None if another worker holds it, or if it must not be tried again yet. The body releases the lease
         itself: by `done`, in the transaction that stores the result, or by `failed`; an exception releases it at once.
-        The lease of a worker that died runs out after `lease_seconds`, or after `most_seconds` if that is less: use it
-        for work that waits for no model, which others can soon take over.
+        The lease of a worker that died expires after `lease_seconds`, or after `most_seconds` if that is less: use it
+        for work without a model, which others can soon take over.
         """
         seconds = min(self._seconds, most_seconds)
 
         def take(tx: Transaction) -> Lease | None:
-            # Read inside the transaction: a short lease could run out while the transaction waits for the store.
+            # Read inside the transaction: a short lease could expire while the transaction waits for the store.
             now = self._clock.now()
             return tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
 
@@ -71,7 +71,7 @@ class Worker:
     async def visiting(self, space: str, sessions: Sequence[str]) -> AsyncIterator[str | None]:
         """Reserve the first free session of `sessions` while the ``async with`` body runs; None if all are taken.
 
-        This only spreads the workers over the sessions: each piece of work there has a lease of its own.
+        This only spreads the workers over the sessions; each piece of work there has its own lease.
         """
         seconds = min(self._seconds, VISIT_SECONDS)
 
@@ -87,7 +87,7 @@ class Worker:
 
     @asynccontextmanager
     async def _held(self, lease: Lease | None, seconds: float) -> AsyncIterator[Lease | None]:
-        """Renew a lease while the block runs, and release it if the block has not."""
+        """Renew a lease while the block runs, and release it unless the block did."""
         if lease is None:
             yield None
             return
@@ -98,11 +98,11 @@ class Worker:
             broken_off = False
         finally:
             if broken_off:
-                # What the block let go of was undone with its transaction.
+                # What the block released was undone with its transaction.
                 self._over.discard((lease.key, lease.token))
             beating.cancel()
             try:
-                # It is not awaited itself: to be cancelled meanwhile would look like the end of the heartbeat.
+                # It is not awaited itself: a cancellation in the meantime would look like the end of the heartbeat.
                 await asyncio.wait([beating])
             finally:
                 await self._let_go(lease)
@@ -115,7 +115,7 @@ class Worker:
         await self._store.write(lambda tx: tx.leases.release(lease))
 
     def renew(self, tx: Transaction, lease: Lease) -> bool:
-        """Renew a lease before something costly is done under it; False where it was overtaken."""
+        """Renew a lease before something costly is done under it; False if it was overtaken."""
         return not self._leases or tx.leases.renew(lease, self._until(self._seconds))
 
     def done(self, tx: Transaction, lease: Lease) -> None:

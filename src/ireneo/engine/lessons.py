@@ -1,7 +1,7 @@
-"""List the lessons of a space with what shows them, review them, and write the pages of instructions made of them.
+"""List the lessons of a space with their sources, review them, and write pages of instructions from them.
 
-A review keeps, rewords or drops a lesson, whatever runs show later: it is a piece of evidence that outweighs all that
-is drawn from runs. It cites the messages of the lesson, so that it goes when these are forgotten.
+A review keeps, rewords or drops a lesson, whatever runs show later: it is a piece of evidence that outweighs all
+evidence from runs. It cites the messages of the lesson, so that it is erased when these are.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from ireneo.summaries.own_words import own_words
 from ireneo.summaries.pins import binding_strength
 
 MOST_SOURCES = 12
-"""Passages that are quoted for a lesson, at most; passages of its latest runs come first."""
+"""How many passages are quoted for a lesson at most; passages of its latest runs come first."""
 
 
 class Cited(Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Cited(Struct, frozen=True, kw_only=True):
     session: str
     message: MessageId
     quote: str
-    """Word for word."""
+    """The words, verbatim."""
 
 
 class Lesson(ShortRepr, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
 
     id: MemoryId
     project: str
-    """The only project that it belongs to; empty where it belongs to several, to all, or to none."""
+    """The only project of the lesson; empty if it has several, all, or none."""
     task_type: str
     lesson: str
     cue: str
@@ -98,12 +98,12 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     met: int
     """In how many runs the lesson could have held, including those in which it did."""
     last_seen: datetime | None
-    """When the newest run showed the lesson; None where none of the runs has a time."""
+    """When the newest run showed the lesson; None if none of the runs has a time."""
     sources: tuple[Cited, ...]
     way_out: str = ""
     """For a trap: what to do instead."""
     why: str = ""
-    """The sentence that gives the reason, word for word."""
+    """The sentence that gives the reason, verbatim."""
     reviewed: Literal["", "kept", "edited", "dropped"] = ""
     """The user's review."""
     is_ruling: bool = False
@@ -114,17 +114,17 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     """What the lesson's failures have cost so far, in tokens."""
     seconds: float = 0.0
     guard_only: bool = False
-    """Whether only the guard tells the lesson: it is read in time elsewhere, or was seen too seldom to be listed."""
+    """Whether only the guard shows the lesson: it is visible in time elsewhere, or was seen too seldom to be listed."""
     state: State = "active"
-    """``retired`` where the lesson no longer holds."""
+    """``retired`` if the lesson is no longer true."""
     against: tuple[str, ...] = ()
     """The objections against the lesson, by whom and when, in sentences."""
     projects: tuple[str, ...] = ()
-    """The projects in which it held, and so those to which it is told; ``*`` for one that was marked as general."""
+    """The projects in which it was seen, and so those to which it is shown; ``*`` if it is general."""
 
     @property
     def where(self) -> str:
-        """The projects to which it is told, in words."""
+        """The projects to which it is shown, in words."""
         return "every project" if GENERAL in self.projects else ", ".join(self.projects) or self.project or "no project"
 
 
@@ -138,7 +138,7 @@ def lessons(
     disputed: bool = False,
     guarded: bool = False,
 ) -> list[Lesson]:
-    """The lessons that hold: those of several runs first, and rulings first among these (see `Memory.lessons`)."""
+    """The valid lessons: those of several runs first, and rulings first among these (see `Memory.lessons`)."""
     opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
@@ -156,7 +156,7 @@ def lessons(
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(met[each.id]) for each in chosen}
-    # What was said once may be of its task; what several runs showed is not.
+    # What one run shows may only concern its task; what several showed doesn't.
     once = {each.id: len(each.sessions) < TWICE and not is_kept(each) for each in chosen}
     chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())
@@ -215,7 +215,7 @@ def _reviewed(record: Record) -> Literal["", "kept", "edited", "dropped"]:
 
 
 class _Passages:
-    """Quotes messages without their secrets, and keeps them: many lessons cite the same ones."""
+    """Quotes messages without their secrets, and caches them, since many lessons cite the same ones."""
 
     def __init__(self, tx: Transaction, space: str, cleaning: Cleaning) -> None:
         self._tx = tx
@@ -241,7 +241,7 @@ def shown_by(tx: Transaction, resources: Resources, space: str, record: Record) 
 
 
 def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
-    """Passages of a lesson's sources: of the run that words it first, then of the other runs, the latest first.
+    """Passages from a lesson's sources: first from the run with its wording, then from others, the latest first.
 
     Runs are read until every claim of the lesson is supported.
     """
@@ -263,9 +263,9 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
 Verdict = Literal["keep", "edit", "drop"]
 
 LONGEST = 400
-"""Characters of a lesson."""
+"""Most characters of a lesson."""
 MOST_MESSAGES = 32
-"""Messages that a review cites: the first of each run."""
+"""How many messages a review cites: the first of each run."""
 
 
 async def review(
@@ -287,7 +287,7 @@ async def review(
         if record is None or not record.cue:
             raise MemoryNotFound(f"There is no lesson {id!r} in space {space!r}; `lessons` lists those there are.")
         if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
-            # The same lesson in other words goes with it, or it would take its place.
+            # The same lesson in other words is dropped too, or it would replace the dropped one.
             instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"
             twins = [_verdict_draft(each, now, drop=instead) for each in _twins(tx, space, record)]
             settle_drafts(tx, space, twins, judged=True)
@@ -303,17 +303,17 @@ async def review(
 
 
 def _verdict_draft(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
-    """The user's verdict as evidence: that the lesson is to stay, or why it is to go."""
+    """The user's verdict as evidence: that the lesson is kept, or why it is dropped."""
     firsts = (piece.messages[0] for piece in supporting(record) if piece.messages)
     shown = tuple(dict.fromkeys(firsts))[-MOST_MESSAGES:]
     word = against(record, now, why=drop) if drop else in_favour(record, now)
-    # The times of a log may lie in the future here; the verdict covers them too.
+    # The times of a log may be in the future here; the verdict must cover them too.
     at = max(now, *(piece.at for piece in record.evidence))
     return replace(word, at=at, messages=shown, project=_project(record), pinned=record.pinned or not drop)
 
 
 def _twins(tx: Transaction, space: str, record: Record) -> list[Record]:
-    """The lessons of the same project that say the same in other words, and were not reviewed."""
+    """The lessons of the same project with the same meaning that were not reviewed."""
     listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     project, said = _project(record), record.drawn or record.text
     others = [each for each in listed if each.id != record.id and not is_kept(each) and _project(each) == project]
@@ -321,27 +321,27 @@ def _twins(tx: Transaction, space: str, record: Record) -> list[Record]:
 
 
 def _project(record: Record) -> str:
-    """The only project of a lesson; empty where it has several."""
+    """The only project of a lesson; empty if it has several."""
     named = {name for piece in supporting(record) if (name := project_of(piece))}
     return next(iter(named)) if len(named) == 1 else ""
 
 
-# The lessons that stand in a project's instructions, a page that its maintainer would commit: rulings first, then
-# commands that work, traps with the way out, and findings; what is said already is not said again.
+# The lessons for a project's instructions, a page that its maintainer would commit: rulings first, then commands that
+# work, traps with the way out, and findings, without what the instructions already say.
 
 MOST_LINES = 15
-"""Lines for one project: nobody reads more than that before each task."""
+"""Most lines for one project: nobody reads more than that before each task."""
 SECTIONS = ("Rules", "Commands", "Traps", "Findings")
 """The parts of a page, in this order; a part without a line is left out."""
 _SHARES = {"Rules": 8, "Commands": 3, "Traps": 6, "Findings": 3}
-"""Lines that a part has at most while another one has lines left to tell."""
+"""Most lines of a part as long as another part has lines left."""
 ASKS = "?"
 _COMMAND = "<command:"
-"""What stands in the cue of a fact about a command of the project."""
+"""Part of the cue of a fact about a command of the project."""
 
 
 class InstructionPage(Struct, frozen=True, kw_only=True):
-    """What stands in the instructions of one project."""
+    """The lessons for the instructions of one project."""
 
     project: str
     parts: tuple[tuple[str, tuple[Lesson, ...]], ...]
@@ -349,7 +349,7 @@ class InstructionPage(Struct, frozen=True, kw_only=True):
 
 
 def section_of(lesson: Lesson) -> str:
-    """The part of a page that a lesson belongs to."""
+    """The part of a page to which a lesson belongs."""
     if lesson.is_ruling or lesson.cue.startswith((ASKED, REFUSED)):
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
@@ -360,7 +360,7 @@ def section_of(lesson: Lesson) -> str:
 
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """`lessons` in their order; of lessons that say the same only the one that says what to do, else the first."""
+    """Drop repeated lessons; of lessons with the same meaning the one that says what to do is kept, else the first."""
     best = sorted(range(len(lessons)), key=lambda at: (not lessons[at].reviewed, not tells_how(lessons[at]), at))
     kept = first_of_each([content_of(lessons[at].lesson) for at in best])
     return [lessons[at] for at in sorted(best[place] for place in kept)]
@@ -381,9 +381,8 @@ def instructions(
 ) -> list[InstructionPage]:
     """A page of lessons for each project; lessons of several projects or of none are on the last page.
 
-    With a `project` all lessons are on its page. `said` are the files that are read beside the page, `offered` the
-    commands that stand in plain sight in the project's own files; with `since` only lessons that were seen from then on
-    count.
+    With a `project` all lessons are on its page. `said` are files that agents read besides the page, `offered` the
+    commands that are obvious from the project's own files; with `since` only lessons seen from then on count.
     """
     already, by_project = SaidAlready(said), dict[str, list[Lesson]]()
     for each in lessons:
@@ -400,7 +399,7 @@ def instructions(
 
 
 def _by_home(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:
-    """The lessons of checkouts of one project together: `work/cli` with `cli`, and all where there is no other."""
+    """Join the lessons of checkouts of one project: `work/cli` with `cli`; all of them if there is only one project."""
     out: dict[str, list[Lesson]] = {}
     for name, found in by_project.items():
         home = name.rsplit("/", 1)[-1]
@@ -420,7 +419,7 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
         and lesson.seen <= 1
         and (ASKS in lesson.lesson or not (_strictness(lesson) or _is_plain(lesson)))
     ):
-        # What was said once, neither for good nor in plain words, is as likely to be of that task alone.
+        # A ruling from one run that neither lasts nor is plain is as likely to concern that task only.
         return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
@@ -428,24 +427,24 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
 
 
 def _page_order(lesson: Lesson) -> tuple[object, ...]:
-    """Sort key: reviewed lessons first, then those that most runs would have needed, the latest first."""
+    """The sort key: reviewed lessons first, then those that most runs would have needed, the latest first."""
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
     use = (not lesson.reviewed, -lesson.seen, -_strictness(lesson), last, -lesson.tokens, lesson.id)
     return (SECTIONS.index(section_of(lesson)), *use)
 
 
 def _is_plain(lesson: Lesson) -> bool:
-    """Whether a ruling is clear without what it was said to."""
+    """Whether a ruling is clear without its context."""
     return ABOUT.match(lesson.lesson) is None
 
 
 def _strictness(lesson: Lesson) -> float:
-    """How strictly a ruling binds by its words, “always” more than “let's”; 0 for a lesson that is no ruling."""
+    """How strictly the words of a ruling bind, “always” more than “let's”; 0 for a lesson that is no ruling."""
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 
 def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:
-    """Share the lines of a page out to its parts; lines that a part leaves over go to other parts in their order."""
+    """Divide the lines of a page among its parts; unused lines go to other parts in their order."""
     parts = {name: [each for each in lessons if section_of(each) == name] for name in SECTIONS}
     taken = {name: min(len(parts[name]), _SHARES[name]) for name in SECTIONS}
     while sum(taken.values()) > MOST_LINES:
@@ -456,7 +455,7 @@ def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...
 
 
 def _told_to_others(lesson: Lesson) -> Lesson:
-    """A lesson as it stands on a page: a ruling that speaks of the user names them, unless it was reviewed."""
+    """A lesson for other readers: a ruling about the user names the user, unless it was reviewed."""
     if not lesson.is_ruling or lesson.reviewed:
         return lesson
     return replace(lesson, lesson=attributed(lesson.lesson))

@@ -1,9 +1,9 @@
 """Which model does what, and what a session may spend on them.
 
-Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, what it may cost at
-most is set aside in one transaction; after it, what it did not cost is given back. So two processes can't both take the
-last of it. What a call costs beyond what was set aside, by being sent again after a fault, say, is counted all the
-same. Of a call whose end nobody saw, what was set aside stays spent.
+Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, the most that it may
+cost is reserved in one transaction; afterwards the unused part is returned. So two processes can't both spend the last
+of it. If a call costs more than was reserved, for example because of retries, that is counted too. The reservation of a
+call whose end is unknown remains spent.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Models(Struct, frozen=True, kw_only=True):
     """A model for each task; made by `Models.of`."""
 
     default: LanguageModel | None = None
-    """For the tasks that have none of their own; None: those are done without a model."""
+    """The model for tasks without one of their own; None if these are done without a model."""
     by_task: Mapping[str, LanguageModel] = {}
 
     @classmethod
     def of(cls, given: LanguageModel | Mapping[str, LanguageModel]) -> Models:
-        """One model for everything; or one for each task and, as ``default``, one for all other tasks.
+        """Use one model for everything, or one for each task and the one called ``default`` for all others.
 
         Raises BadInput.
         """
@@ -50,7 +50,7 @@ class Models(Struct, frozen=True, kw_only=True):
         return cls(default=default, by_task=by_task)
 
     def for_task(self, task: str) -> LanguageModel | None:
-        """The model for a task; None where it is done without one. Raises BadInput for a task that there is not."""
+        """The model for a task; None if it is done without one. Raises BadInput for an unknown task."""
         _check_task(task)
         return self.by_task.get(task, self.default)
 
@@ -74,7 +74,7 @@ FRAME_TOKENS = 100
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How much may be spent on models; None where there is to be no limit. Raises BadInput for a negative one."""
+    """How much may be spent on models; None for no limit. Raises BadInput for a negative one."""
 
     calls_per_session: int | None = 400
     tokens_per_session: int | None = 4_000_000
@@ -110,7 +110,7 @@ class Spending:
         read = self._reading(prompt, reply)
         aside = Spent(calls=1, tokens=read + prompt.max_tokens)
         await self._set_aside(day, aside)
-        # A crash or a cancellation in here leaves what was set aside as spent: nobody knows what the call cost.
+        # A crash or cancellation here leaves the reservation as spent, since the cost of the call is unknown.
         try:
             answer = await self._model.ask(prompt, reply)
         except ModelError as error:
@@ -120,14 +120,14 @@ class Spending:
             await self._settle(day, aside, Spent())
             raise
         usage = answer.usage
-        # A small server may tell nothing of what it read and wrote.
+        # A small server may report no token counts.
         told = usage.tokens_in + usage.tokens_out
         told = told or read + self._count(msgspec.json.encode(answer.value).decode())
         await self._settle(day, aside, Spent(calls=usage.calls, tokens=told))
         return answer
 
     def _reading(self, prompt: Prompt, reply: type[Struct]) -> int:
-        """The tokens that the model has to read, at least."""
+        """The least number of tokens that the model must read."""
         shape = json.dumps(msgspec.json.schema(reply))
         return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
 
@@ -163,7 +163,7 @@ class Spending:
                 )
 
     async def _settle(self, day: date, aside: Spent, cost: Spent) -> None:
-        """Correct the reservation by what the call really cost."""
+        """Correct the reservation by the actual cost of the call."""
         rest = Spent(calls=cost.calls - aside.calls, tokens=cost.tokens - aside.tokens)
         if rest != Spent():
             await self._store.write(lambda tx: tx.spending.add(self._key, day, rest))
@@ -172,6 +172,6 @@ class Spending:
 def _cost_of(error: ModelError, aside: Spent) -> Spent:
     """The cost of a failed call, as far as it is known."""
     if isinstance(error, ModelTimeout) and error.calls:
-        # The server may have gone on, and billed it.
+        # The server may have continued, and billed it.
         return Spent(calls=error.calls, tokens=max(error.tokens, aside.tokens))
     return Spent(calls=error.calls, tokens=error.tokens)

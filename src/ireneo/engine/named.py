@@ -1,4 +1,4 @@
-"""What an id names, whole or abbreviated: a message, a memory (and that it was used), a summary."""
+"""Find what an id names, in full or abbreviated: a message, a memory or a summary; record that memories were used."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ireneo.summaries.summary import Summary, SummaryId
 MIN_ID_LENGTH = 4
 """Least characters of an abbreviated id, prefix included; fewer would match by chance."""
 MAX_IDS_LISTED = 4
-"""Most ids listed where a name is ambiguous."""
+"""How many ids are listed if a name is ambiguous."""
 USES_KEPT = 10
-"""Uses whose time is kept; earlier ones are only counted."""
+"""How many uses are stored with their time; earlier ones are only counted."""
 
 
 def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:

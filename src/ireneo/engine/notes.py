@@ -1,7 +1,7 @@
-"""Notes on an agent's work: on which stretches they are due, what they are written from, and the agent's own.
+"""Notes on an agent's work: for which stretches they are due, what they are written from, and the agent's own notes.
 
-A stretch is as long as a model's window allows. It is handed about as a summary that is not stored: it covers what the
-notes are to be on, its sources are the blocks that they are for, and its id is the first text that will come of it.
+A stretch is as long as a model's window allows. It is represented by a summary that is not stored: it covers the
+messages for the notes, its sources are the blocks that get them, and its id is that of the first resulting text.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ LEAST_ALONE = 2_000
 SOURCE_TOKENS = 400_000
 """Tokens of the newest messages that an agent's own notes are checked against."""
 NOTES_READ = 64
-"""Blocks before a stretch that are read for their notes."""
+"""How many blocks before a stretch are read for their notes."""
 REQUESTS_WITHIN = 400
-"""Messages before a stretch that are searched for the user's requests."""
+"""How many messages before a stretch are searched for the user's requests."""
 
 
 class DueStretches(Struct, frozen=True, kw_only=True):
-    """The stretches of a path on which notes are due."""
+    """The stretches of a path for which notes are due."""
 
     stretches: Sequence[Summary]
     """In order."""
     made: Sequence[Summary]
-    """The blocks that were made on the way."""
+    """The blocks that were made in the process."""
     share: float | None
-    """The room that the context leaves to notes, as a share of what they are on; None where nothing is due."""
+    """The room that the context leaves for notes, as a share of what they cover; None if nothing is due."""
 
 
 def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice) -> DueStretches:
-    """The stretches whose notes a context rebuilt now would show, and that nobody has taken.
+    """The stretches whose missing notes a context rebuilt now would show.
 
-    `options` know the notes by hand along the path.
+    `options` have the notes by hand along the path.
     """
     reader = StoredReader(tx, key, head, options, voice)
     path = WorkPath(reader, options.policy)
@@ -82,10 +82,10 @@ class _Reading:
         self.waiting = reader.waiting_notes()
 
     def stretches(self, shown: Sequence[Summary], end: int) -> list[Summary]:
-        """The stretches under these adjacent blocks of a row on which notes are due, in order.
+        """The stretches below these adjacent blocks of a row for which notes are due, in order.
 
-        What follows the blocks goes with the last of them, up to the position `end`: so a narrower context, which shows
-        less of it as it is, asks for nothing more.
+        Messages after the blocks, up to the position `end`, belong to the last stretch, so that a narrower context,
+        which shows fewer of them verbatim, needs no further notes.
         """
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
@@ -101,7 +101,7 @@ class _Reading:
                 run = []
             if due:
                 run.append(leaf)
-        # What waits for its block goes with what stands before it.
+        # Messages that wait for their block belong to what precedes them.
         begin = self._told_from(max(canonical[-1].last_position if canonical else -1, self.known_to) + 1, last)
         loose = last - begin + 1
         goes_along = run and run[-1].last_position + 1 >= begin
@@ -114,7 +114,7 @@ class _Reading:
         return sorted(out, key=lambda each: each.first_position)
 
     def _told_from(self, begin: int, last: int) -> int:
-        """Where the messages without a block or notes begin, behind blocks written for a longer path."""
+        """Where the messages without a block or notes begin, after blocks written for a longer path."""
         found = self._reader.written_leaves(begin)
         return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
@@ -124,7 +124,7 @@ class _Reading:
         return max((each.last_position for each in self.waiting), default=-1)
 
     def _redone(self) -> list[Summary]:
-        """The blocks along the path that were disputed and not written again since, shown or not."""
+        """The blocks along the path that were disputed and not written again since, whether shown or not."""
         reader, out = self._reader, list[Summary]()
         for stretch, notes in reader.options.disputes.items():
             level, first, last = stretch.split(" ")
@@ -167,7 +167,7 @@ class _Reading:
 
     def _stretch(self, blocks: Sequence[Summary], last: int, first: int | None = None) -> Summary:
         if first is None:
-            # The words that stand before the first block are what it was done for.
+            # The words before the first block are the reason for its work.
             first = self._begin(blocks[0])
         options, voice = self._reader.options, self._reader.voice
         messages = self._reader.path(first, last)
@@ -191,7 +191,7 @@ class _Reading:
         )
 
     def _begin(self, block: Summary) -> int:
-        """Where the stretch of a first block begins: behind earlier notes, and with the kept words before the block."""
+        """Where the stretch of a first block begins: after earlier notes, with the kept words before the block."""
         known = max(
             (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
         )
@@ -208,7 +208,7 @@ def _covers(block: Summary, leaf: Summary) -> bool:
 
 
 def notes_job(tx: Transaction, key: SessionKey, stretch: Summary, options: ContextOptions, voice: Voice) -> NotesJob:
-    """Read what the notes on a stretch are written from. Raises SummaryNotFound where a block was taken out since."""
+    """Read what the notes on a stretch are written from. Raises SummaryNotFound if a block was removed since."""
     options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
     blocks = tx.summaries.get(key, stretch.sources) if stretch.sources else ()
     if len(blocks) < len(stretch.sources):
@@ -277,9 +277,9 @@ OWN_LEAST_WORDS, OWN_MOST_WORDS = 80, 3_000
 OWN_BEFORE_TOKENS = 400
 """Tokens of the earlier notes that an agent is reminded of: open points, and the status."""
 OWN_MARK = NOTES_OWN.halves[0].template.partition(".")[0]
-"""How the request begins. Where it stands in the log, it and its answer are evidence for nothing."""
+"""The beginning of the request. In a log, it and its answer are no evidence."""
 LEAST_NOTES = 0.5
-"""The share of the lines of a reply that have to be notes."""
+"""The share of the lines of a reply that must be notes."""
 LAST_ATOM = 64
 """Messages read at the end of a path to find its last atom."""
 
@@ -290,12 +290,12 @@ class NotesTaken(ShortRepr, frozen=True, kw_only=True):
     notes: int
     """The number of stored notes."""
     struck: int
-    """The number of notes that were struck or lost a clause, since the messages don't support them."""
+    """How many notes were struck or lost a clause, since the messages don't support them."""
     reasons: tuple[str, ...]
     """Why, a sentence each."""
     first_position: int
     last_position: int
-    """The messages that they cover; `last` is before `first` where all messages had notes already."""
+    """The messages that they cover; `last` is before `first` if all messages already had notes."""
 
 
 def notes_request(tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> str:
@@ -324,7 +324,7 @@ OUTDATED = (
 async def take_notes(
     store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, reply: str
 ) -> NotesTaken:
-    """Check an agent's answer to `notes_request`, and store what stands. Raises BadInput where it is none."""
+    """Check an agent's answer to `notes_request`, and store what passes. Raises BadInput if it is none."""
     lines = [line for line in reply.splitlines() if line.strip(" `\t")]
     found = [statement for line in lines if (statement := read_note(line))]
     if len(found) < max(LEAST_NOTES * len(lines), 1):
@@ -347,7 +347,7 @@ class _Taken(Struct, frozen=True, kw_only=True):
 
 
 def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erased: int | None) -> Sequence[Summary]:
-    """Store texts that belong together; returns the new ones. Raises Overtaken where messages were erased."""
+    """Store texts that belong together; returns the new ones. Raises Overtaken if messages were erased."""
     check_not_erased(tx, key, erased)
     there = {each.id for each in tx.summaries.get(key, [each.id for each in texts])}
     tx.summaries.put(key, texts)
@@ -355,7 +355,7 @@ def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erase
 
 
 def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> None:
-    """Raise Overtaken where more messages than `erased` of the session were erased meanwhile."""
+    """Raise Overtaken if more messages than `erased` of the session were erased meanwhile."""
     if was_erased(tx, key, erased):
         raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
 
@@ -363,7 +363,7 @@ def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> No
 def _own_job(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[NotesJob, Sequence[Summary]]:
-    """The job of an agent's own notes, on all messages behind the last notes; and the blocks made on the way."""
+    """The job for an agent's own notes, on all messages after the last notes; and the blocks made in the process."""
     if options.policy.story is not None or options.policy.strategy is not None:
         raise BadInput("Notes are taken of an agent's work; a story, and what a strategy of your own tells, has none.")
     head = tx.log.head(key, branch)

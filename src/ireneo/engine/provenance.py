@@ -21,8 +21,8 @@ from ireneo.summaries.summary import SummaryId
 def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[MemoryDraft, bool]:
     """Return `draft` without invalid sources, and whether a message by a user or a tool is among the valid ones.
 
-    Invalid are messages inserted by a harness, another tool's compaction, what memory recalled, and erased messages.
-    Raises BadInput if a source doesn't exist.
+    Messages inserted by a harness, another tool's compactions, recalled memory and erased messages are invalid. Raises
+    BadInput if a source doesn't exist.
     """
     if draft.memories:
         there = {each.id for each in tx.memories.get(space, draft.memories)}
@@ -55,7 +55,7 @@ def is_source(message: Message) -> bool:
 
 
 def _says(message: Message, text: str) -> bool:
-    """Whether a message says what `text` does, apart from anything that memory recalled into it."""
+    """Whether a message says what `text` does, apart from recalled memory in it."""
     if not is_source(message):
         return False
     said = said_in(message.draft)
@@ -105,7 +105,7 @@ def _raise_missing(what: str, missing: Sequence[str]) -> None:
 
 
 RAREST_TERMS = 4
-"""Terms of a text by which memories with the same text are looked for."""
+"""By how many of the rarest terms memories with the same text are searched."""
 MOST_COMPARED = 64
 """Most memories that are compared word by word."""
 
@@ -113,8 +113,8 @@ MOST_COMPARED = 64
 def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """Return the current memory with the text of `draft`, as stored or as shown; `known` are those with its key.
 
-    A memory recorded after the draft can't be its origin. If the draft cites memories that the known one doesn't rest
-    on yet, it is new evidence and not an echo.
+    A memory recorded after the draft can't be its origin. If the draft cites memories that the known one doesn't cite
+    yet, it is new evidence and not an echo.
     """
     row = KINDS[draft.kind]
     found = [each for each in known if row.same(each, draft)] or _reading_alike(tx, space, draft)

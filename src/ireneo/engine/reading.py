@@ -49,7 +49,7 @@ LONGEST_SAID, LONGEST_ANSWER = 1_600, 240
 MOST_KNOWN = 400
 """The newest memories, by which names and changes are recognised."""
 CALLED = "called"
-"""The attribute for what the assistant calls the user."""
+"""The attribute for the name by which the assistant calls the user."""
 REDACTED = "[REDACTED "
 """The beginning of a redaction mark."""
 _SHOWN = 80
@@ -99,7 +99,7 @@ class FactsRead(Struct, frozen=True, kw_only=True):
 async def read_by_model(
     model: LanguageModel, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
 ) -> FactsRead:
-    """The facts that a model reads in `said`, given what was said `before`. Raises ModelError."""
+    """Let a model read facts in `said`, given what was said `before`. Raises ModelError."""
     shown, prompt = await asyncio.to_thread(_prompt, said, before, known, count)
     reply = await model.ask(prompt, FactsReply)
     return replace(await asyncio.to_thread(_checked_facts, reply.value, _Check(said, before, shown)), usage=reply.usage)
@@ -142,12 +142,12 @@ def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Coun
 
 def _as_shown(record: Record) -> str:
     days = [f"since {record.at.date().isoformat()}"] * bool(record.when)
-    # What another value takes the place of on a later day, and a plan, hold until then.
+    # A value that will be replaced on a later day, and a plan, are true until then.
     days += [f"until {record.valid_to.date().isoformat()}"] if record.valid_to else []
     since = f" ({', '.join(days)})" if days else ""
     if record.subject and record.attribute and record.value:
         slot = f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
-        # "two" and "the user" say too little of which chickens, or of whether it is so still.
+        # "two" or "the user" alone doesn't say which chickens, or whether it is still true.
         return f"{slot} = {clip(record.text, 200)}"
     return f"{clip(record.text, 200)}{since}"
 
@@ -168,7 +168,7 @@ def _shown_words(said: Utterance) -> str:
 
 
 def _prompt_text(text: str) -> str:
-    """A text on one line, with nothing that a model could take for an instruction."""
+    """A text on one line, without anything that a model could mistake for an instruction."""
     return neutralise(" ".join(text.split()), _TAGS)
 
 
@@ -188,11 +188,11 @@ class _Check:
         self._given = [*shown, *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known)]
 
     def expect(self, facts: Iterable[FactSaid]) -> None:
-        """Learn which properties a reply is about, before its facts are read one by one."""
+        """Learn which attributes a reply is about, before its facts are read one by one."""
         self._named |= {(_bare(each.subject), " ".join(each.attribute.casefold().split())) for each in facts}
 
     def read(self, fact: FactSaid) -> list[ReadFact]:
-        """The facts that a reply stands for; raises BadInput with the reason for rejecting it."""
+        """Convert a fact of a reply; raises BadInput with the reason for rejecting it."""
         said = self._cited(fact)
         self._check_quote(fact, said)
         numbers = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
@@ -202,7 +202,7 @@ class _Check:
         *before, _ = near = self._near(said)
         days, years = _possible_days(said, "\n".join(each.text for each in near))
         days += [day for each in before for day in _possible_days(each, each.text)[0]]
-        # A period a few years away counts only by its stated year, or any year near the message would pass.
+        # A period a few years away only counts with its stated year, or any year near the message would pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
         fact = self._check_words(fact, said, days, [each for each in (since, until) if each])
@@ -218,7 +218,7 @@ class _Check:
         return list(self._facts_from(fact, said, replaced, began, until.until if until else None))
 
     def _cited(self, fact: FactSaid) -> Utterance:
-        """The message that a fact cites; where its words stand in another one alone, that one."""
+        """The message that a fact cites; if its words are only in another one, that one."""
         if not 1 <= fact.message <= len(self._said):
             raise BadInput(f"It cites message {fact.message}, which there is not.")
         cited = self._said[fact.message - 1]
@@ -228,7 +228,7 @@ class _Check:
         return others[0] if len(others) == 1 else cited
 
     def _attribute(self, fact: FactSaid, replaced: Sequence[Record]) -> str:
-        """The attribute of a fact: its code, unless what has that code by another name stays beside it.
+        """The attribute of a fact: its code, unless a fact with that code and another name remains true.
 
         A goalkeeper's position is no new job of the user's, and the place of work is no other employer.
         """
@@ -237,7 +237,7 @@ class _Check:
         if _bare(name) == _bare(code) or holding_of(code) != "one":
             return code
         if code == CALLED:
-            return name  # By what others call the user the assistant does not.
+            return name  # What others call the user is not what the assistant calls them.
         if (said := self._slots.get((subject, name))) is not None:
             return said
         known = [each for each in self._known.values() if _bare(each.subject) == subject]
@@ -247,7 +247,7 @@ class _Check:
         return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
 
     def _was_told_since(self, fact: FactSaid, began: datetime) -> bool:
-        """Whether its slot had another value after a fact began: then it holds since it was told, or the other would.
+        """Whether its slot had another value after a fact began; the fact then counts from when it was said.
 
         "I handed in my badge in March" is told after what was known in August.
         """
@@ -262,7 +262,7 @@ class _Check:
         ) or any((subject, attribute) == slot and _bare(other) != value for subject, attribute, other in told)
 
     def _ended_fact(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
-        """A fact that is over, with the value that was stated or known, and the known facts that it ends."""
+        """A fact that has ended, with the value that was stated or known, and the known facts that it ends."""
         words = _words(fact.value)
 
         def is_it(subject: str | None, attribute: str | None, value: str | None) -> bool:
@@ -321,7 +321,7 @@ class _Check:
 
         def passes(claim: TextClaim) -> bool:
             if claim.kind == "identifier" and claim.text.casefold() in words:
-                return True  # Whoever chats seldom writes iPhone.
+                return True  # People seldom write iPhone that way in chats.
             if claim.kind == "name":
                 # German nouns are capitalised, and a sentence may be too short to show its language.
                 return is_german and all(_is_said(each, words) or _is_noun(each, text) for each in _words(claim.text))
@@ -351,7 +351,7 @@ class _Check:
         since: datetime | None,
         until: datetime | None,
     ) -> Iterator[ReadFact]:
-        """The facts to remember; when something is over, that is an event, which ends what it names."""
+        """The facts to remember; the end of something is an event, which ends what it names."""
         kind = _KINDS.get(fact.kind, "failure")
         subject, attribute, value = (" ".join(each.split()) for each in (fact.subject, fact.attribute, fact.value))
         is_slot = kind == "semantic" and bool(subject and attribute and value)
@@ -375,9 +375,9 @@ class _Check:
 
 
 def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
-    """A fact that replaces other values: in the slot of the one that it names as well, from when that held no longer.
+    """A fact that replaces other values: also in the slot of the value that it names, from its end on.
 
-    What else it replaces has ended, and keeps its slot: who moved to Perth comes to dinner no more.
+    Other values that it replaces have ended in their own slots: somebody who moved to Perth no longer comes to dinner.
     """
     old = next((each for each in replaced if each.kind == "semantic" and each.attribute == fact.attribute), None)
     beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
@@ -389,15 +389,15 @@ def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]
 
 
 def _began(since: Window | None, said: Utterance, *, of_state: bool) -> datetime | None:
-    """Since when something is so, or when it happened; None for when it was said.
+    """Since when something is true, or when it happened; None for when it was said.
 
-    A year that is not over says no more than the message does, and its first day would make what is told last the
-    oldest; of a state neither does a month.
+    A year that is not over adds nothing to the message's date, and its first day would make the latest statement the
+    oldest; for a state, neither does a month.
     """
     if since is None or since.since is None or said.at is None:
         return since.since if since else None
     if since.since.date() == said.at.date():
-        return None  # Said on the day: the message tells the hour.
+        return None  # It was said on that day, and the message has the hour.
     days = (since.until - since.since).days if since.until else 0
     return None if since.holds(said.at) and days > (1 if of_state else _MONTH) else since.since
 
@@ -413,7 +413,7 @@ def _bare(text: str) -> str:
 
 
 def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
-    """The days that a message may mean, and the years of the durations and ages it mentions."""
+    """The days that a message may mean, and the years of the durations and ages in it."""
     if said.at is None:
         return [], set()
     at = said.at
@@ -521,8 +521,8 @@ def unshown(
 ) -> TextClaim | None:
     """The first claim or number of `text`, in figures or words, that occurs in none of the texts `given`.
 
-    Numbers count that would not in a summary of work, where they may number a list. `counts` are allowed besides, as is
-    whatever `passes`.
+    Unlike in a summary of work, where they may number a list, small numbers count. `counts`, and whatever `passes`, are
+    allowed as well.
     """
     return next((each for each in _unshown(text, given, counts) if not passes(each)), None)
 
@@ -552,7 +552,7 @@ def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
     over = [
         replace(piece, at=max(at, each.at), against=True, why=fact.quote, **_identity_of(each), kind=each.kind)
         for each in read.ended
-        # What is told of a later day is not ended by an earlier word.
+        # An earlier statement doesn't end what was said about a later day.
         if not (each.sources and piece.messages) or each.at.date() <= piece.at.date()
     ]
     return [*over, own_draft(fact, piece)]
@@ -591,7 +591,7 @@ def _identity_of(record: Record) -> dict[str, str]:
 
 
 def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
-    """Those of `records` that a project may end, as they stand without what only other projects tell."""
+    """Those of `records` that a project may end, without what only other projects say."""
     own = frozenset({"", GENERAL, project})
     if not all(own.issuperset(each.projects) for each in records):
         own |= one_repository(tx, space, project)
@@ -613,15 +613,15 @@ def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record
 
 
 class Known:
-    """The newest memories that may be seen from a project."""
+    """The newest memories visible from a project."""
 
     def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
-        """Read the memories; with `at` also those that ended by themselves, such as plans, if they held then."""
+        """Read the memories; with `at` also those that ended by themselves, such as plans, if they were true then."""
         self._tx, self._space, self._project = tx, space, project
         self._has_others = tx.search.knows_other_project(space, project)
         states: list[State] = ["active"]
         states += ["retired"] if at else []
-        # What another project has replaced may hold here.
+        # What another project replaced may be true here.
         states += ["superseded"] if self._has_others else []
         listed = tx.memories.list(space, MemoryFilter(states=tuple(states), archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
@@ -631,14 +631,14 @@ class Known:
 
     @property
     def facts(self) -> Sequence[Record]:
-        """The memories that hold."""
+        """The memories that are true."""
         return list(self._held.values())
 
     def learn(self, changed: Iterable[Record]) -> None:
         """Take in changed memories."""
         told = {each.id: each for each in changed}
         if self._has_others:
-            # What has ended here may have been over for all projects together.
+            # What has ended here may already have ended for all projects.
             keys = {(each.kind, each.key) for each in told.values()}
             stored = (each for kind, key in sorted(keys) for each in self._tx.memories.of_key(self._space, kind, key))
             told |= {each.id: each for each in stored if each.id in self._held}

@@ -1,4 +1,4 @@
-"""Recall: search the indexes of messages and memories, mix what they find, and take the best that fits."""
+"""Recall: search the indexes of messages and memories, merge the results, and take the best that fit."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ SHORT_REPLY = 200
 SAYS_AGAIN = 0.5
 """Factor for a reply that only repeats what it answers."""
 ONLY_NAMES = 0.5
-"""Factor for a memory that only says what somebody is called, where the question asks something else about them."""
+"""Factor for a memory that only states somebody's name, if the question asks something else about them."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
 TELLS_NOTHING = 0.3
-"""Factor for a result that only confirms, and for a short message that only says what the assistant does next."""
+"""Factor for a result that only confirms, and for a short message that only announces the assistant's next step."""
 TAKEN_BACK = 0.5
 """Factor for a message that the next one takes back or corrects."""
 _WORD = lazy_re(r"[^\W\d_]+")
@@ -85,27 +85,28 @@ _NAME = lazy_re(rf"\b{CAPITAL}[\w-]{{2,}}")
 
 
 SPEAKS = 3
-"""Whoever speaks in fewer messages is no speaker to ask about; it may be a heading before a colon."""
+"""A name with fewer messages is not a speaker to ask about; it may be a heading before a colon."""
 LEAST_SHARE = 0.2
 """Hits with less than this share of the best score are no answers."""
 SPARE = 2
-"""Factor of hits that are ranked to the end, since some repeat others."""
+"""How many times more hits than wanted are ranked, since some repeat others."""
 RENEWED = 3
-"""How many hits are checked for a newer message that changes what they say."""
+"""For how many hits a newer message is searched that changes what they say."""
 ANSWERS_TOO = 0.5
-"""Share of a hit's score from which on others answer about as well, and stay before what changed of that hit."""
+"""The share of a hit's score from which on other hits answer about as well; they stay before a message that changes
+that hit."""
 RARE = 8
 """A word in at most this many messages is rare: two such words show that two messages are about the same."""
 OF_THESE_TWO = 2
-"""A word in at most this many messages shows that they are about the same: there are no others."""
+"""A word in at most this many messages shows alone that they are about the same, since there are no others."""
 OF_ONE_NAME = 3
-"""A name in at most this many messages shows that by itself."""
+"""A name in at most this many messages shows that alone."""
 FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
 ONLY_MEANT = 1
-"""How many first hits may have no word of the question, and are told with all that ended of them."""
+"""How many of the first hits may contain no word of the question, and are shown with everything that ended of them."""
 ENDS = 2
-"""How many things that have ended are told of, where the question asks whether there are any."""
+"""How many ended things are shown if the question asks whether there are any."""
 FOLLOWED = 16
 """How many supersessions are followed from one memory to the next."""
 BY_WORDS = "It was looked for by the words alone: "
@@ -114,7 +115,7 @@ BY_WORDS = "It was looked for by the words alone: "
 async def recall(resources: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
     """Return the messages and memories that answer a question, best first.
 
-    Without an embedder, or if it fails, the search goes by words alone; the result's note says so.
+    Without an embedder, or if it fails, only words are searched; the result's note says so.
     """
     await place_all(resources.store, space, asked.project)
     meaning, note = await _meaning(resources, asked.text)
@@ -170,9 +171,9 @@ def _recall(
     ]
     if asked.kind is None and question.side != "assistant":
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
-    # Of equal hits the earlier goes first, so that a copied store returns the same order.
+    # The earlier of equal hits comes first, so that a copied store returns the same order.
     found = sorted(map(_hit_of, mixed), key=lambda each: (-each.score, each.at.timestamp() if each.at else 0.0))
-    # A user's bare "yes" may answer; an assistant's never does.
+    # A user's bare "yes" may be an answer; an assistant's never is.
     found = [each for each in found if each.role != "assistant" or not is_small_talk(each.text)]
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
@@ -186,7 +187,7 @@ def _recall(
 
 
 def _with_names(question: Question, records: Iterable[Record | None]) -> Question:
-    """Add the names of people whom the question calls by a role ("my sister"), where a memory gives their names."""
+    """Add the names of people whom the question mentions by a role ("my sister"), if a memory has their names."""
     asked = {term for term, _ in question.terms}
     names: dict[str, list[tuple[str, float]]] = {}
     for each in records:
@@ -203,7 +204,7 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
 
 
 def _less_if_name(question: Question, found: Document) -> Document:
-    """Lower a memory that only says somebody's name, where the question asks something else about them."""
+    """Lower a memory that only states somebody's name, if the question asks something else about them."""
     record = found.hit.record
     if record is None or attribute_of(record.attribute) not in question.senses or not is_name_of(record):
         return found
@@ -211,7 +212,7 @@ def _less_if_name(question: Question, found: Document) -> Document:
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
-    """Lower messages that only ask, or tell nothing, and give a message the worth of the short reply that repeats it.
+    """Lower messages that only ask or say nothing, and give a message the worth of a short reply that repeats it.
 
     With `of_user`, for a question about what the user said, a reply counts as a repetition even in other words.
     """
@@ -246,7 +247,7 @@ def _only_goes_on(text: str) -> bool:
 
 
 def _take_back(index: SearchIndex, said: dict[int, Document], first: Mapping[int, RecallHit]) -> None:
-    """Give the user's next message, if it takes back or corrects a short one, what that one is worth."""
+    """Give the user's next message the worth of a short one that it takes back or corrects."""
     places = [place for place, hit in first.items() if hit.role == "user"]
     after = [place + step for place in places for step in (1, 2) if (place + step) % MOST_IN_SESSION >= step]
     unread = [place for place in after if place not in said]
@@ -267,7 +268,7 @@ def _takes_back(text: str) -> bool:
 
 
 def _says_again(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:
-    """Whether a reply repeats what a user told, rather than answering a question."""
+    """Whether a reply repeats what a user said, rather than answering a question."""
     if answered.role != "user" or not telling(answered.text):
         return False
     return in_other_words or not set(terms(reply.text)).isdisjoint(terms(answered.text))
@@ -278,7 +279,7 @@ def _worth(each: Document, why: str, more: float) -> Document:
 
 
 def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
-    """Move newer hits before older ones that answer about as well, and what superseded a hit before it."""
+    """Move newer hits before older ones that answer about as well, and whatever superseded a hit before it."""
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
@@ -290,16 +291,16 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
             return False
         words = about[_name(one)]
-        # A message that says that something changed need not repeat all of it.
+        # A message about a change need not repeat everything.
         changes = 2 * len(words) >= len(question.terms) and len(one.text) <= SHORT_REPLY
-        # One that is as near by its vector may share no word with the question.
+        # A message with a vector as near may share no word with the question.
         meant, before = (dict(each.parts).get("meaning", 0.0) for each in (one, other))
         changes = changes or (len(one.text) <= SHORT_REPLY and meant >= ALIKE_MEANT * before > 0)
         return likeness(words, about[_name(other)]) >= least or (changes and says_of_change(one.text))
 
     first = moved_up(found[:head], renews)
     if asked.at is not None:
-        # What superseded a hit may have done so after that time.
+        # Whatever superseded a hit may have done so after that time.
         return [*_with_falling_scores(first), *found[head:]]
     best = [*first, *found[head : SPARE * asked.limit]]
     said = [name for each in best for name in each.sources]
@@ -311,7 +312,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
     ordered: list[RecallHit] = []
     for each in best:
         cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
-        # Of what comes first and only means what is asked, all that it says is looked at.
+        # If the first hits only match in meaning, everything that they say is checked.
         only_meant = len(ordered) < ONLY_MEANT and not words_of(question, each.text)
         cited = [one for one in cited if only_meant or words_of(question, one.text)]
         ended = [(one, _current_version(scope, one)) for one in cited]
@@ -325,9 +326,9 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
 def _with_slots_first(
     scope: Scope, question: Question, ordered: Sequence[RecallHit], asked: RecallQuery
 ) -> list[RecallHit]:
-    """Put what fills a slot of the speaker that is asked of before what was said or told before that.
+    """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
 
-    It stands before what was said since as well, where that says the same, has ended, or is only planned.
+    It also goes before later ones that say the same, have ended, or are only planned.
     """
     senses = [each for each in sorted(question.senses) if holding_of(each) == "one"]
     if not (question.own and senses) or asked.kind not in (None, "semantic"):
@@ -350,9 +351,9 @@ def _with_slots_first(
 
 
 def _with_ends(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
-    """The hits with what says that something has ended which the question asks of, behind what of it holds.
+    """Add what says that things which the question asks about have ended, after what is still true of them.
 
-    "Otto died" answers "do I have a dog", although it has none of its words.
+    "Otto died" answers "do I have a dog", although it shares no word with it.
     """
     words = [word.casefold() for word in _WORD.findall(asked.text)]
     of_oneself = not topic(Questions).oneself.isdisjoint(words)
@@ -377,7 +378,7 @@ def _with_ends(scope: Scope, question: Question, found: Sequence[RecallHit], ask
 
 
 def _that_say_so(scope: Scope, record: Record) -> Iterator[Record]:
-    """The memory with the words by which another one has ended."""
+    """The memory with the words by which another one ended."""
     last = max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
     said = terms(last.why) if last else []
     listed = scope.tx.search.postings(scope.space, "memories", sorted(set(said)))
@@ -388,7 +389,7 @@ def _that_say_so(scope: Scope, record: Record) -> Iterator[Record]:
 
 
 def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
-    """Whether a hit says of a slot what holds, what has ended, or what is only planned."""
+    """Whether a hit states the current, a former or a planned value of a slot."""
     if record.value and set(terms(record.value)) <= set(terms(hit.text)):
         return True
     if hit.record is not None:
@@ -404,12 +405,12 @@ def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
 def _with_renewals(
     index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
 ) -> list[RecallHit]:
-    """Put the newest message about a change of each of the first hits behind those that answer about as well.
+    """Add the newest message about a change of each of the first hits after those that answer about as well.
 
-    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question: so the words of a hit
-    that are not in the question are searched for as well. Only messages with at least the share `least` of the hit's
-    score count. What such a message shares with a hit may be beside the question, so that it goes before none that
-    has the question's own words or their sense.
+    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question. So the words of a hit
+    that are not in the question are also searched for. Only messages with at least the share `least` of the hit's score
+    count. The words that such a message shares with a hit may be irrelevant, so it goes before no hit with the
+    question's own words or meaning.
     """
     scores = {_name(each): each.score for each in found}
     asked = {term for term, _ in question.terms}
@@ -426,7 +427,7 @@ def _with_renewals(
     for hit in first:
         shared = Counter[int]()
         for term in said[_name(hit)] & numbers.keys():
-            # A name that many messages have is somebody's of whom much is told.
+            # A name in many messages belongs to somebody who is mentioned often.
             tells = 1 + (counts[term] <= (OF_ONE_NAME if term in named[_name(hit)] else OF_THESE_TWO))
             shared.update(dict.fromkeys(map(place_of, numbers[term]), tells))
         places = [place for place, times in shared.items() if times > 1]
@@ -446,7 +447,7 @@ def _with_renewals(
 def _behind_answers(
     question: Question, ordered: Sequence[RecallHit], changes: RecallHit, score: float
 ) -> list[RecallHit]:
-    """The hits with a message that changes one of them, of `score`, behind those that answer about as well as that."""
+    """Insert a message of `score` that changes one of the hits, after those that answer about as well."""
     answer = [
         at for at, each in enumerate(ordered) if each.score >= ANSWERS_TOO * score and _has_words_of(question, each)
     ]
@@ -460,7 +461,7 @@ def _behind_answers(
 
 
 def _has_words_of(question: Question, hit: RecallHit) -> bool:
-    """Whether a hit has words of the question or their sense itself, and not merely beside it."""
+    """Whether a hit itself contains words of the question or their meaning, and isn't only near them."""
     return bool(words_of(question, hit.text)) or "meaning" in dict(hit.parts)
 
 
@@ -481,7 +482,7 @@ def _successors(
     best: Sequence[RecallHit],
     asked: RecallQuery,
 ) -> Iterator[RecallHit]:
-    """For a message whose statements have `ended`: the messages that ended them, and the memories that hold instead."""
+    """For a message whose statements have `ended`: the messages that ended them, and what is true instead."""
     for record, holds in ended:
         pieces = [each for each in (holds or record).evidence if each.against is (holds is None)]
         says = {name for each in pieces for name in each.messages}
@@ -499,7 +500,7 @@ def _successors(
 
 
 def _messages_of(scope: Scope, pieces: Sequence[Evidence], hit: RecallHit) -> Iterator[RecallHit]:
-    """The messages by which the newest piece of evidence says that what a hit tells has ended."""
+    """The messages in which the newest piece of evidence says that a hit's statement has ended."""
     last = max((each for each in pieces if each.messages), key=lambda each: each.recorded, default=None)
     if last is None or not last.session:
         return
@@ -510,7 +511,7 @@ def _messages_of(scope: Scope, pieces: Sequence[Evidence], hit: RecallHit) -> It
 
 
 def _current_version(scope: Scope, record: Record) -> Record | None:
-    """The newest memory that superseded `record`; None if it does not hold or may not be seen."""
+    """The newest memory that superseded `record`; None if it isn't true or not visible."""
     for _ in range(FOLLOWED):
         if record.superseded_by is None:
             break
@@ -548,7 +549,7 @@ def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float
 
 
 def _talk_around(found: Document, said: Mapping[int, Document]) -> Iterator[tuple[Document, float]]:
-    """What the assistant said right after a user's message and right before it, with what that counts for it."""
+    """The assistant's messages right after and right before a user's message, with the weight of each for it."""
     if found.hit.role == "user":
         for step, share in ((1, REPLY_MEANT), (-1, ANSWERED_MEANT)):
             one = said.get(place_of(found.passage.number) + step)
@@ -557,7 +558,7 @@ def _talk_around(found: Document, said: Mapping[int, Document]) -> Iterator[tupl
 
 
 def _name(found: RecallHit) -> tuple[str, str]:
-    # Sessions that begin alike share the ids of what they share.
+    # Sessions that begin alike share the ids of their common messages.
     return (found.session if found.record is None else "", found.id)
 
 
@@ -582,7 +583,7 @@ def _chosen(
 
 
 def _with_falling_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
-    """Raise scores where needed, so that they fall along the order: a hit moved up scores no less than the next one."""
+    """Raise scores where needed, so that they fall in the given order."""
     least = 0.0
     falling: list[RecallHit] = []
     for each in reversed(ordered):

@@ -1,7 +1,7 @@
 """Reflect on what happened: draw lasting conclusions, and reconsider those whose sources changed.
 
-Read, plan, ask a model at most once outside any transaction, check, and write in one transaction. What is due follows
-from the episodes that were not reflected on, so of two concurrent reflections the second finds it done.
+Read, plan, ask a model at most once outside any transaction, check, and write in one transaction. The episodes without
+a reflection determine what is due, so the second of two concurrent reflections finds it done.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from ireneo.summaries.steps import clip
 _SAYS = topic(Outcomes)
 
 _SHOWN = 80
-"""Characters of a rejected conclusion that are shown with the reason."""
+"""How many characters of a rejected conclusion are shown with the reason."""
 
 
 class Conclusions(Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
 
 
 def _undone(text: str, told: Sequence[str]) -> str:
-    """The sentence of an episode that shows that what is counted did not happen; "" if there is none."""
+    """The sentence of an episode which shows that something counted did not happen; "" if there is none."""
     if not _SAYS.often.search(text) or _SAYS.undone.search(text) or _SAYS.fails.search(text):
         return ""
     said = set(terms(text))
@@ -184,7 +184,7 @@ def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]
     out: list[Remembered] = []
     for record in tx.memories.list(space, STALE):
         cited = tuple(dict.fromkeys(name for piece in record.evidence for name in piece.memories))
-        # Archived sources still hold.
+        # Archived sources are still valid.
         found = tx.memories.get(space, cited)
         holding = {each.id: each for each in found if each.state == "active"}
         why = lost_ground(record, cited, holding)
@@ -198,7 +198,7 @@ def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]
 
 
 def lost_ground(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
-    """Why a conclusion must be given up, given the sources that still hold; "" if they are enough."""
+    """Why a conclusion must be given up, given the sources that are still valid; "" if they suffice."""
     conclusion = Conclusion(text=record.text, memories=cited)
     return still_stands(conclusion, holding) or unsupported(conclusion, list(holding.values()))
 
@@ -221,18 +221,18 @@ def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime,
 
 
 BATCH = 48
-"""Episodes per reflection, the newest: some 5,000 tokens for a model."""
+"""How many episodes one reflection reads, the newest: some 5,000 tokens for a model."""
 COUNTED = 400
-"""The newest episodes of earlier reflections that still count in what recurs."""
+"""How many of the newest episodes of earlier reflections still count for what recurs."""
 TOLD = 24
-"""Known conclusions that are shown to a model."""
+"""How many known conclusions are shown to a model."""
 CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
-"""Confidence of a conclusion from two events, and the most that further events lead to."""
+"""The confidence of a conclusion from two events, and the most that further events add up to."""
 
 _EPISODES = MemoryFilter(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
 _CHANGED = MemoryFilter(kind="semantic", states=("superseded",), archived=False, unreflected=True)
-"""Statements that no longer hold: the change is what happened."""
+"""Statements that are no longer true: the change is an event."""
 
 _LOG = logging.getLogger("ireneo")
 
@@ -246,24 +246,24 @@ class Reflected(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refused: tuple[str, ...] = ()
     """Rejected conclusions, with the reason."""
     reconsidered: tuple[Remembered, ...] = ()
-    """Conclusions whose sources changed: confirmed or given up."""
+    """Conclusions whose sources changed, with the outcome: confirmed or given up."""
     failed: str = ""
-    """Why the model failed; then only what recurs was concluded."""
+    """Why the model failed; only recurring patterns were then concluded."""
     tokens_in: int = 0
     tokens_out: int = 0
 
 
 class _ReflectionInput(Struct, frozen=True, kw_only=True):
-    """What there is to reflect on."""
+    """The input of a reflection."""
 
     new: tuple[Record, ...]
     """Episodes and changes that were not reflected on."""
     earlier: tuple[Record, ...] = ()
     concluded: tuple[str, ...] = ()
     project: str = ""
-    """The project of all that is looked back on; empty if it has none."""
+    """The project of all of it; empty if it has none."""
     histories: tuple[tuple[Record, ...], ...] = ()
-    """The values over time of each slot in which something changed."""
+    """The values over time of each slot that changed."""
 
     @property
     def told(self) -> list[Record]:
@@ -279,7 +279,7 @@ def is_due(tx: Transaction, space: str) -> bool:
 
 
 def _changed(tx: Transaction, space: str, most: int) -> list[Record]:
-    """Statements from messages that no longer hold."""
+    """Statements from messages that are no longer true."""
     return [each for each in tx.memories.list(space, _CHANGED, most) if _is_said(each)]
 
 
@@ -288,7 +288,7 @@ def _is_said(record: Record) -> bool:
 
 
 def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Record]], list[Record]]) -> list[Record]:
-    """The values of a slot, of which each held until the next one."""
+    """The values of a slot in order, each true until the next one."""
     held = [each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_said(each)]
     return sorted(held, key=lambda each: (each.at, each.id))
 
@@ -310,7 +310,7 @@ def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_changed(tx, space, BATCH)]
     if not (reflection_due(new) or force):
         return _ReflectionInput(new=())
-    # Conclusions are drawn per project: that of the newest first, the others in later reflections.
+    # Conclusions are drawn for one project at a time: that of the newest episodes first.
     project = _first_project(tx, space, new)
     here = _scope(tx, space, project)
     batch = sorted(here(new), key=lambda episode: (episode.at, episode.id))
@@ -381,7 +381,7 @@ def _store(
     known = {each.id: each for each in (*read.told, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
     cited = list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
-    # Superseded memories still happened.
+    # Superseded memories are still events.
     stands = {each.id for each in tx.memories.get(space, cited) if each.holds or each.state == "superseded"}
     overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
     settled: Sequence[Remembered] = ()

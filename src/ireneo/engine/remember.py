@@ -41,38 +41,38 @@ from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
-"""Details that settle a memory's kind."""
+"""Details that determine a memory's kind."""
 _WHOLE = (*_TELLING, "until", "against")
-"""Details that are said of a text as a whole."""
+"""Details that apply to a text as a whole."""
 _LOG = logging.getLogger("ireneo")
 
 _AFTER = timedelta(microseconds=1)
 RARE = 40
-"""A word that more memories have does not tell which are meant."""
+"""A word in more memories than this doesn't show which are meant."""
 NEAREST = 48
-"""Memories examined for what a statement ends: those that share its rarest words."""
+"""How many memories are examined for what a statement ends: those that share its rarest words."""
 _RECENT = timedelta(days=365)
-"""What began longer before something else was told than this is history, and no change of it."""
+"""Something that began longer than this before something else was said is history, and doesn't change it."""
 
 
 class Remembered(ShortRepr, frozen=True, kw_only=True):
-    """What became of a text that was to be remembered."""
+    """The outcome for a text that was to be remembered."""
 
     did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
-    """The memory that the text became, or became evidence of, as it is now."""
+    """The memory that the text became, or to which it added evidence, in its current state."""
     changed: tuple[Record, ...] = ()
     """Other memories that changed: they were superseded, or became stale."""
     more: tuple[Remembered, ...] = ()
-    """What became of further facts in the same text."""
+    """The outcomes for further facts in the same text."""
     redacted: Mapping[str, int] = {}
     """How many different secrets of each kind were removed from the text and its details before they were stored."""
 
     @property
     def names_no_call(self) -> bool:
-        """Whether it says what must not be run, or what fails, and names no call that the guard could know."""
+        """Whether it says what must not be run, or what fails, without a call that the guard could recognise."""
         return names_no_call(self.record)
 
 
@@ -89,7 +89,7 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
         drafts = await asyncio.to_thread(_statements, draft, details)
         return replace(await resources.store.write(_settle_text, space, drafts), redacted=redacted)
     settled = await resources.store.write(settle_drafts, space, drafts)
-    # Drafts against other memories are settled first, and are not what the text says.
+    # Drafts against other memories are settled first, and aren't the text's own statement.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
     more = tuple(each for place, each in enumerate(settled) if place != first)
     return replace(settled[first], more=more, redacted=redacted)
@@ -121,7 +121,7 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
 
 
 def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]:
-    """The draft of each statement of a text; if the details say what it is, or it warns, one draft of all of it.
+    """The draft of each statement of a text; a single draft if the details say what it is, or if it is a warning.
 
     All of the drafts have the text's sources.
     """
@@ -137,14 +137,14 @@ def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]
 
 
 def _speaker(draft: MemoryDraft) -> str:
-    """Who "I" is in a text: of anybody but the user that is not known."""
+    """Whom "I" means in a text; unknown unless the user says it."""
     return "user" if draft.origin == "user" else ""
 
 
 def _halves(draft: MemoryDraft) -> list[MemoryDraft]:
-    """A statement, or, if it says that something is over and what holds instead, the second half and perhaps the first.
+    """A statement, or its second half and perhaps the first if it says what has ended and what is true instead.
 
-    A new value of the same attribute already takes the place of the old one.
+    A new value of the same attribute replaces the old one anyway.
     """
     text = next_statement(draft.text, draft.subject) if draft.against and draft.attribute else ""
     found = classify(text, _speaker(draft)) if text else None
@@ -169,7 +169,7 @@ def remember_all(
 ) -> list[Remembered]:
     """Remember many texts in one transaction: all of them, or none if BadInput is raised.
 
-    They count as said one after the other, so that of two that contradict each other the later one holds.
+    They count as said one after the other, so that the later of two contradictory ones is true.
     """
     now = resources.clock.now()
     told = [_drafted(resources, text, details, now + number * _AFTER) for number, (text, details) in enumerate(texts)]
@@ -177,7 +177,7 @@ def remember_all(
 
 
 def _settle_text(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> Remembered:
-    """What became of a text that makes these drafts; it is kept also if it ended nothing."""
+    """Settle the drafts of a text; the text is stored even if it ended nothing."""
     first, *more = settle_said(tx, space, drafts) or settle_drafts(tx, space, drafts)
     return replace(first, more=tuple(more))
 
@@ -198,7 +198,7 @@ def settle_drafts(
 
     `tx` is a write transaction: of several processes with the same draft the first adds it, and the others find it.
     Raises BadInput if a source is not stored. With `judged` the drafts are evidence that a memory already had, here or
-    elsewhere: sources may be missing, and repetition is no echo.
+    elsewhere, so that sources may be missing and repetition is no echo.
     """
     settle = _reconcile if judged else _settle_draft
     return [settle(tx, space, _with_project(tx, space, draft, judged=judged)) for draft in drafts]
@@ -207,10 +207,10 @@ def settle_drafts(
 def settle_said(
     tx: Transaction, space: str, drafts: Iterable[MemoryDraft], near: Sequence[Record] = ()
 ) -> list[Remembered]:
-    """Settle what a user said: first the memories that it ends by its meaning, then each draft itself.
+    """Settle a user's statements: first the memories that their meaning ends, then each draft itself.
 
-    Candidates are searched by words, and in `near`. A draft that only ends what it names, without a slot, is kept
-    itself if it ended something; one that was said in passing and ended nothing is dropped.
+    Candidates are searched by words, and in `near`. A draft without a slot that only ends what it names is stored if it
+    ended something; if it was said in passing and ended nothing, it is dropped.
     """
     done: list[Remembered] = []
     for told in drafts:
@@ -221,12 +221,12 @@ def settle_said(
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
             if ended and words_of(draft.text) == draft.why:
-                # Knowing that it is over is worth something if it was known before.
+                # The end of something is worth knowing if the thing was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
         elif draft.against and not known_in(
             tx, space, draft.project, tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
         ):
-            # Nothing was known of the slot that it ends: it is news.
+            # Nothing was known in the slot that it ends, so it is news.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
             first, *others = settle_drafts(tx, space, [draft])
@@ -241,26 +241,26 @@ def settle_said(
                 or until_next_verb(draft.text) != draft.text
                 or next_statement(draft.text, draft.subject)
             ):
-                # One half of the sentence ends something, and the other half is news; what was to be remembered is.
+                # One half of the sentence ends something, and the other half is news.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
             elif draft.against and draft.value and holding_of(draft.attribute) == "one" and (gone or _ended_by(first)):
-                # Where somebody worked or lived until now is worth knowing, and that they don't any more.
+                # It is worth knowing where somebody worked or lived until now, and that they no longer do.
                 event = replace(draft, kind="episodic", against=False, subject="", attribute="", value="", why="")
                 done += settle_drafts(tx, space, [event])
     return done
 
 
 def _ended_by(done: Remembered) -> bool:
-    """Whether a word against a slot ended a value that held."""
+    """Whether a statement against a slot ended a value that was true."""
     return done.did == "overturned" or any(not each.holds for each in done.changed)
 
 
 def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
-    """The draft of what is told in a chat, from when it holds: after whatever was told to hold before it.
+    """Date a draft from a chat after everything that was said before it.
 
-    "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said after it, is the newer state, although
-    that week was before Porto was told. What counts is when something was said, not when it is read: what a project has
-    read of later days stays behind the draft.
+    "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said later, is the newer state, although
+    that week was before Porto was mentioned. The time of saying counts, not that of reading: what was said on later
+    days remains later than the draft.
     """
     if not draft.messages or not draft.attribute or holding_of(draft.attribute) != "one":
         return draft
@@ -292,13 +292,13 @@ def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
 
 
 def _said(tx: Transaction, space: str, piece: Evidence) -> datetime:
-    """When something was said: at the time of its last message, or else at that of which it tells."""
+    """When something was said: the time of its last message, or else that of its event."""
     named = tx.log.find(SessionKey(space, piece.session), piece.messages) if piece.session and piece.messages else ()
     return max((each.draft.at for each in named if each.draft.at is not None), default=piece.at)
 
 
 def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
-    """The memories that a user's statement ends by its meaning."""
+    """The memories that the meaning of a user's statement ends."""
     if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
     known, often = _beside(tx, space, draft, near)
@@ -308,7 +308,7 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
 def _already_over(
     tx: Transaction, space: str, draft: MemoryDraft, told: Record, near: Sequence[Record]
 ) -> Iterator[MemoryDraft]:
-    """The evidence against a memory of which it was told before that it is over since a later day."""
+    """The evidence against a memory that, according to an earlier statement, ended on a later day."""
     if (
         draft.origin != "user"
         or draft.against
@@ -334,7 +334,7 @@ def _already_over(
             quote="",
             **{name: getattr(each, name) for name in NAMES},
         )
-        # What has a successor by now may have been over before that began.
+        # A value with a successor may have ended before that began.
         if _ended_among(word, [replace(told, state="active", at=draft.at)], often):
             yield _evidence_against(told, word)
 
@@ -342,14 +342,14 @@ def _already_over(
 def _beside(
     tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]
 ) -> tuple[list[Record], Mapping[str, int]]:
-    """The memories that share words or a slot with a draft, and how many have each word."""
+    """The memories that share words or a slot with a draft, and how many memories contain each word."""
     asked = sorted(set(terms(draft.text)))
     often = tx.search.count(space, "memories", asked, RARE)
     telling = [term for term in asked if 0 < often[term] <= RARE]
     listed = tx.search.postings(space, "memories", telling)
     shared: Counter[int] = Counter()
     for term, documents in listed.items():
-        # The rarer a word, the more it tells which memories are meant.
+        # The rarer a word, the better it shows which memories are meant.
         shared.update(dict.fromkeys(documents, 1_000 // often[term]))
     found = sorted(document for document, _ in shared.most_common(NEAREST))
     known = [*near, *(each.record for each in tx.search.memories(space, found))]
@@ -363,9 +363,9 @@ def _beside(
 
 
 def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
-    """Those of the known memories that a statement ends by its meaning."""
+    """Those of the known memories that the meaning of a statement ends."""
     words = words_of(draft.text)
-    # Of a quotation each sentence ends what it says by itself.
+    # Each sentence of a quotation ends memories by itself.
     said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]
     over = (replaced_by(replace(draft, text=each), known, often) for each in said)
     return list({each.id: each for some in over for each in some}.values())
@@ -381,7 +381,7 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         against=True,
         adds=False,
         until=None,
-        # What is retold is quoted as it was said.
+        # A retold statement is quoted in its original words.
         why=(draft.quote or draft.text) if words_of(draft.text) == draft.text else words_of(draft.text),
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
@@ -391,7 +391,7 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 def settle_passed(
     tx: Transaction, space: str, known: Sequence[Record], moment: datetime, recorded: datetime
 ) -> list[Remembered]:
-    """Retire the quotations of what is over at `moment`, or of which it is too long ago to tell."""
+    """Retire quotations that are over at `moment`, or too old to be relied on."""
     done: list[Remembered] = []
     for each in known:
         is_quoted = each.kind == "episodic" and each.holds and not each.pinned
@@ -420,7 +420,7 @@ def settle_passed(
 
 
 def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word: MemoryDraft) -> list[Remembered]:
-    """Settle what a user's `word` puts right: the memories are withdrawn, and told with the right words."""
+    """Settle the corrections in a user's `word`: the memories are withdrawn, and stored with the right words."""
     done: list[Remembered] = []
     for each in righted:
         told = each.record
@@ -436,7 +436,7 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
             value=each.value,
             adds=any(piece.adds for piece in told.evidence),
             recorded=draft.recorded + _AFTER,
-            # What was told in another session belongs to none of both.
+            # What was said in another session belongs to neither session.
             session=draft.session if {*told.sessions} <= {draft.session} else "",
             messages=(*stored_messages(tx, space, supporting(told)), *draft.messages),
         )
@@ -445,12 +445,12 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
 
 
 def settle_taken_back(tx: Transaction, space: str, known: Sequence[Record], word: MemoryDraft) -> list[Remembered]:
-    """Retire what a user's `word` says to have been a joke."""
+    """Retire the memories that a user's `word` calls a joke."""
     return settle_drafts(tx, space, [replace(_evidence_against(each, word), at=each.at) for each in known])
 
 
 def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
-    """What remains of a memory about several named people when one is no longer among them; None if it is not one."""
+    """What remains of a memory about several people if one of them is gone; None if it isn't such a memory."""
     if record.kind == "episodic" and not lasted(record):
         # A past event has no remainder.
         return None
@@ -481,7 +481,7 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
 
 
 def _with_project(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
-    """The draft with its project: the one it states, or that of its session."""
+    """Add the project to a draft: the one it states, or that of its session."""
     if not draft.session:
         return replace(draft, project=stated_project(draft.project))
     key = SessionKey(space, draft.session)
@@ -519,7 +519,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
     row = KINDS[draft.kind]
     known = tx.memories.of_key(space, row.name, row.key(draft))
     done = reconcile(draft, known)
-    # The outcome reported is the one seen from this project, without what others state.
+    # The outcome is reported as seen from this project, without what others state.
     apart = draft.project and known and not draft.cue and (draft.against or not judged)
     told = reconcile(draft, _settled_in_project(tx, space, draft.project, known)) if apart else done
     if not done.stored:
@@ -534,7 +534,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
 
 
 def _settled_in_project(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
-    """The memories as settled from what was stated in a project, or in none, alone."""
+    """Settle memories only by what was stated in a project, or in none."""
     scope = Scope(tx, space, ScopeLimits(project=project, undone=True))
     here = scope.with_visible_evidence(records)
     kinds = {each.kind for each in here}
@@ -570,12 +570,12 @@ def history(
 
 
 SLACK = 0.02
-"""Share of the cap that is freed besides, so that memories are not weighed at each write."""
+"""The share of the limit that is freed in addition, so that memories are not weighed at each write."""
 FADED = 0.15
-"""Past events whose retention is lower are archived, however few there are: after two years for one of medium salience
-that was mentioned once, after half a year for one that conclusions were drawn from."""
+"""Past events with lower retention are archived, however few there are: after two years if one of medium salience
+was mentioned once, after half a year if conclusions were drawn from it."""
 ARCHIVED_AT_A_TIME = 1_000
-"""Memories per transaction."""
+"""How many memories are archived per transaction."""
 
 
 class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
@@ -583,7 +583,7 @@ class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
 
     record: Record
     retention: float
-    """How much the memory is worth keeping, from 0 to 1; the memory with the lowest value is archived first."""
+    """How much the memory is worth keeping, from 0 to 1; the lowest is archived first."""
     reason: str
     """Why the value is no higher, in words."""
 
@@ -616,7 +616,7 @@ def _check_limit(limit: int) -> None:
 async def archive(resources: Resources, space: str, keep: int, *, faded: bool = False) -> Sequence[MemoryId]:
     """Archive the least retained memories until `keep` are left in use; return their ids (see `Memory.archive`).
 
-    With `faded` past events that nobody asked for go as well, as long as the messages they come from remain.
+    With `faded`, past events that nobody asked for are archived too, as long as their messages remain.
     """
     if keep < 0:
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
@@ -655,7 +655,7 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
 
 
 def has_faded(record: Record, now: datetime) -> bool:
-    """Whether a memory is a past event, mentioned once, never used, and still told by its messages."""
+    """Whether a memory is a past event that was mentioned once, never used, and is still in its messages."""
     kind = KINDS[record.kind]
     may_go = kind.passing and not (record.pinned or record.cue or record.used) and len(supporting(record)) <= 1
     told_still = any(piece.messages for piece in record.evidence)
@@ -673,7 +673,7 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:
-    """How much each is worth keeping, the least first, without pinned ones."""
+    """How much each is worth keeping, the lowest first, without pinned ones."""
     weighed = [(KINDS[each.kind].retention(each, now), each) for each in records if not each.pinned]
     # Of equal ones the earliest first.
     return sorted(weighed, key=lambda each: (each[0], each[1].recorded, each[1].at, each[1].id))

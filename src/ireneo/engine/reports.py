@@ -23,7 +23,7 @@ OnProgress: TypeAlias = Callable[[T], object] | None
 
 
 async def run_steps(steps: AsyncGenerator[T, None], *listeners: OnProgress[T]) -> None:
-    """Run all of `steps`, and pass each one to the `listeners`. However the run ends, the generator is closed."""
+    """Run all of `steps`, passing each one to the `listeners`. The generator is closed in any case."""
     async with aclosing(steps):
         async for step in steps:
             for listener in listeners:
@@ -32,7 +32,7 @@ async def run_steps(steps: AsyncGenerator[T, None], *listeners: OnProgress[T]) -
 
 
 class Examined(Struct, frozen=True, kw_only=True):
-    """How far a check of the store is."""
+    """The progress of a check of the store."""
 
     messages: int
     """How many messages were checked so far."""
@@ -61,7 +61,7 @@ def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """How far a file has been read."""
+    """The progress of reading a file."""
 
     label: str
     bytes_read: int
@@ -82,7 +82,7 @@ class ImportReport(ShortRepr, frozen=True, kw_only=True):
     left_out: tuple[int, ...] = ()
     """The numbers of the lines that were too long to be read."""
     damage: str = ""
-    """Why a file ended early, if one did; what it held before that was stored."""
+    """Why a file ended early, if one did; what came before that was stored."""
     empty: tuple[str, ...] = ()
     """The files that were skipped because they hold no message."""
 

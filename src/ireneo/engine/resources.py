@@ -1,7 +1,7 @@
 """What the sessions of a memory share: store, models, clock, and the redaction of everything that is stored.
 
-How a message is redacted depends on the message alone, so that it has the same id wherever it comes in. A message that
-is stored already, with or without its secrets, stays as it is and is recognised either way, so that no path is stored
+The redaction of a message depends on the message alone, so that it has the same id however it arrives. A message that
+is already stored, with or without its secrets, is not changed and is recognised either way, so that no path is stored
 twice.
 """
 
@@ -63,7 +63,7 @@ _THINKING = frozenset({"thinking", "reasoning"})
 """Providers' names for a block of thinking."""
 
 PASSES = 8
-"""Most passes over a draft; the second one knows every secret that another text reveals."""
+"""Most passes over a draft; the second pass knows every secret that another text reveals."""
 
 StructT = TypeVar("StructT", bound=Struct)
 PartT = TypeVar("PartT", bound=Part)
@@ -73,7 +73,7 @@ def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> D
     """Return `draft` with every text cleaned: parts, payload and log record. It is the same object if all is clean.
 
     Ids that pair calls with results, media data and sealed content stay; cleaned thinking loses its signature. Cleaning
-    is repeated until nothing changes, since a secret that one text reveals may stand bare in an earlier one.
+    is repeated until nothing changes, since a secret that one text reveals may be in an earlier text without its name.
 
     The parts are cleaned by themselves, because the message's id is made from them, and the same message may come with
     another payload. `clean_record`, if given, cleans payload and record.
@@ -187,7 +187,7 @@ def _list(values: list[object] | tuple[object, ...], name: str, clean: Clean) ->
     under = name
     for value in values:
         out.append(_value(value, under, clean))
-        # In a list of command arguments, an option names the one behind it.
+        # In a list of command arguments, an option names the argument after it.
         under = value if isinstance(value, str) and value.startswith("-") else name
     if _same(out, values):
         return values
@@ -195,14 +195,14 @@ def _list(values: list[object] | tuple[object, ...], name: str, clean: Clean) ->
 
 
 def _is_signed_thinking(block: object) -> bool:
-    """Return whether a provider takes the block back only unchanged; it is dropped if it was cleaned."""
+    """Whether a provider only accepts the block unchanged, so that it is dropped if it was cleaned."""
     if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
         return False
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
 def _changed(struct: StructT, **fields: object) -> StructT:
-    """Return `struct` with these fields; the same object if they are the ones it has."""
+    """Return `struct` with these fields; the same object if they are equal."""
     if all(value is getattr(struct, name) for name, value in fields.items()):
         return struct
     return replace(struct, **fields)
@@ -212,7 +212,7 @@ def _same(new: list[object] | tuple[object, ...], old: list[object] | tuple[obje
     return all(one is other for one, other in zip(new, old, strict=True))
 
 
-# What a message is stored as: without its secrets, or as it is stored already.
+# The stored form of a message: without its secrets, or as it is already stored.
 
 S = TypeVar("S", bound=Struct)
 
@@ -220,7 +220,7 @@ MakesRedactor = Callable[[], Redactor]
 Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
-"""Where they differ: the ids that messages would have if no message before them had been redacted."""
+"""The ids that messages would have if no earlier message had been redacted, where they differ."""
 
 
 class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):
@@ -244,7 +244,7 @@ class Cleaning:
         self._found: dict[str, str] = {}
         self._taken: dict[str, str] = {}
         self.unredacted = 0
-        """How many messages keep their secrets because they are stored with them already."""
+        """How many messages keep their secrets because they are already stored with them."""
 
     def choices(self, draft: Draft) -> DraftVariants:
         """Return the variants of `draft` that may be stored."""
@@ -289,20 +289,20 @@ class Cleaning:
         return replace(fault, message=self.text(fault.message))
 
     def struct(self, value: S) -> S:
-        """One of our structs with every text cleaned; the same object where nothing was found."""
+        """Clean every text of one of our structs; the same object if nothing was found."""
         fields: dict[str, object] = msgspec.to_builtins(value)
         cleaned = self._fields(fields)
         return value if cleaned is fields else msgspec.convert(cleaned, readable(type(value)))
 
     def memory(self, text: str, details: MemoryDetails) -> tuple[str, MemoryDetails]:
-        """A memory's text and details, each cleaned of what any of them reveals."""
+        """Clean a memory's text and details of all secrets that any of them reveals."""
         fields = {name: value for name, value in details.items() if isinstance(value, str | dict) or name == "labels"}
         cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
         return words, cast("MemoryDetails", {**details, **cleaned})
 
     def _fields(self, fields: dict[str, object]) -> dict[str, object]:
-        """The fields of a value cleaned; the same object where nothing was found."""
+        """Clean the fields of a value; the same object if nothing was found."""
         if self._redactor is None or self._keep:
             return fields
         redactor = self._redactor()
@@ -311,7 +311,7 @@ class Cleaning:
         under = {"value": attribute} if isinstance(attribute, str) else {}
         before, cleaned = None, fields
         while cleaned is not before:
-            # A secret that one text reveals may stand bare in an earlier one.
+            # A secret that one text reveals may be in an earlier text without its name.
             before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
         self._taken.update(redactor.secrets)
@@ -341,7 +341,7 @@ class Naming:
     def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: UncleanedIds | None = None) -> None:
         """Look up messages with `find`; `has_erased`: some of the session's messages were erased.
 
-        `given` is what is known of the path so far, where it comes piece by piece.
+        `given` are the ids known so far, for a path that comes piece by piece.
         """
         self._cleaning = cleaning
         self._find = find
@@ -349,9 +349,9 @@ class Naming:
         self._given: UncleanedIds = {} if given is None else given
 
     def message(self, before: Head | None, choices: DraftVariants, count: CountParts) -> Message:
-        """The message behind `before`: the variant that is stored, else the preferred one.
+        """The message after `before`: the variant that is stored, else the preferred one.
 
-        An erased message is found by the id that it had while its predecessors held their secrets.
+        An erased message is found by the id that it had while its predecessors contained their secrets.
         """
         parent = before.id if before else None
         given_parent = self._given.get(parent, parent)
@@ -449,7 +449,7 @@ class Resources(Struct, frozen=True, kw_only=True):
         return Cleaning(self.redactor, keep=self.keep_secrets if keep_secrets is None else keep_secrets)
 
     def drawing(self) -> Cleaning:
-        """The redaction of what is derived from messages: lessons hold no secret, even where messages do."""
+        """The redaction for what is derived from messages: lessons contain no secret, even if messages do."""
         return Cleaning(self.redactor)
 
     def models_for_space(self, space: str) -> Models:

@@ -1,8 +1,8 @@
-"""Recognise a context that comes back as history: which messages of the path it contains, and what in it is new.
+"""Recognise a context that comes back as history: which messages of the path it contains, and what is new.
 
-A caller who sends `context()` to a model gives it back with the next messages behind it. In a context, whatever stands
-for messages bears their ids; blocks, marks, pins and scratchpads were written by Ireneo. The list is aligned with the
-path, and only what is new is stored.
+A caller who sends `context()` to a model returns it with the next messages after it. In a context, whatever replaces
+messages has their ids; blocks, marks, pins and scratchpads were written by Ireneo. The list is aligned with the path,
+and only what is new is stored.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Piece(Struct, frozen=True, kw_only=True):
 def pieces(text: str, notes: str = "") -> list[Piece]:
     """Split `text` into what Ireneo wrote and the words between.
 
-    What Ireneo wrote begins the text or follows a blank line; `notes`, which a format may add, may precede it. Words
-    that quote a block within a sentence are plain words.
+    What Ireneo wrote begins the text or follows a blank line; A format's `notes` may precede it. Words that quote a
+    block within a sentence are plain words.
     """
     if not any(tag in text for tag in _OURS):
         return [Piece(kind="said", text=text, start=0)]
@@ -102,7 +102,7 @@ def pieces(text: str, notes: str = "") -> list[Piece]:
 
 
 def marks(text: str) -> list[str]:
-    """Return the abbreviated ids in the marks of `text`; a mark has a line of its own."""
+    """Return the abbreviated ids in the marks of `text`; each mark is on a line of its own."""
     return _MARK.findall(text) if " · open with m_" in text else []
 
 
@@ -112,7 +112,7 @@ def is_mark(text: str) -> bool:
 
 
 def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
-    """Return whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
+    """Whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
 
     Marks that open anything else were quoted in `whole` itself.
     """
@@ -122,7 +122,7 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
     if own.isdisjoint(marks(shown)):
         return False
     # A shortened text is its beginning, a mark, and its end; lines from the middle may be kept, with a line "…" where
-    # some are missing. If several texts were joined, their marks are in order. White space doesn't count.
+    # some are missing. If several texts were joined, their marks are in order. White space is ignored.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
     begin, *rest = cut.split("\0")
     kept = [unspaced(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
@@ -148,7 +148,7 @@ def unspaced(text: str) -> str:
 
 
 def _next_of_ours(text: str, place: int, notes: str) -> int:
-    """Return where, behind a blank line, the next part begins that Ireneo wrote; the end of `text` if there is none."""
+    """Return where, after a blank line, the next part by Ireneo begins; the end of `text` if there is none."""
     for found in _blank_lines(text, place):
         if _ours(text, found, notes):
             return found
@@ -163,7 +163,7 @@ def _blank_lines(text: str, place: int) -> Iterator[int]:
 
 
 def _ours(text: str, place: int, notes: str) -> Piece | None:
-    """Return the part that Ireneo wrote and that begins at `place`, if there is one."""
+    """Return the part by Ireneo that begins at `place`, if there is one."""
     begin = place
     if notes and text.startswith(notes, place):
         begin += len(notes)
@@ -191,7 +191,7 @@ def _end_of_prose(text: str, place: int) -> int:
 
 
 def _end_of_sections(text: str, place: int) -> int:
-    """Return where a block ends: behind the last line that looks like a line of a block."""
+    """Return where a block ends: after the last line that looks like a line of a block."""
     end, before = place, ""
     while place < len(text):
         line_end = text.find("\n", place + 1)
@@ -216,7 +216,7 @@ def _end_of_list(text: str, place: int) -> int:
 
 
 _OF_NOBODY = frozenset(map(unspaced, (BEGINNING, NO_REPLY, UNANSWERED)))
-"""What formats add to a list to make it valid."""
+"""Texts that formats add to a list to make it valid."""
 
 
 MAX_QUOTED = 60
@@ -224,7 +224,7 @@ MAX_QUOTED = 60
 
 
 class Unit(Struct, frozen=True, kw_only=True):
-    """The smallest thing that is compared with the path: a call, a result, or a piece of text."""
+    """The smallest unit that is compared with the path: a call, a result, or a piece of text."""
 
     part: Part
     role: Role
@@ -277,13 +277,13 @@ class Alignment(Struct, frozen=True, kw_only=True):
     reached: bool
     """Whether the list contains the path up to its end."""
     ids: tuple[MessageId, ...]
-    """The messages of the path that are in the list themselves, in order."""
+    """The messages of the path that the list itself contains, in order."""
     place: int
     """The index after the last unit that agrees with the path."""
 
 
 class ReturnedContext:
-    """A list that was passed in, read as a context that may have come back."""
+    """A list that was passed in, examined as a context that may have come back."""
 
     def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
         self.drafts = tuple(drafts)
@@ -292,7 +292,7 @@ class ReturnedContext:
 
     @property
     def blocks(self) -> list[int]:
-        """The indices of units that stand for messages; blocks after plain words in the same text are quotations."""
+        """The indices of units that replace messages; blocks after plain words in the same text are quotations."""
         out: list[int] = []
         heads: set[tuple[int, int]] = set()
         for place, unit in enumerate(self.units):
@@ -309,7 +309,7 @@ class ReturnedContext:
 
     @property
     def has_prompt(self) -> bool:
-        """Whether the list contains a system message; if not, the path's prompt may have been sent apart from it."""
+        """Whether the list contains a system message; if not, the path's prompt may have been sent separately."""
         return any(draft.role == "system" for draft in self.drafts)
 
     @property
@@ -340,7 +340,7 @@ class ReturnedContext:
         return tuple(out), tuple(dropped)
 
     def apart(self) -> tuple[Draft, ...]:
-        """Return the drafts, with what Ireneo wrote in separate ones, so that nobody is taken to have said it."""
+        """Return the drafts, with Ireneo's parts in separate ones, so that nobody is taken to have said them."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
@@ -369,7 +369,7 @@ class ReturnedPath:
         return out
 
     def marked(self, returned: ReturnedContext) -> int:
-        """Count the texts with a mark of the path; a tool's output counts only if it is nothing but the mark."""
+        """Count the texts with a mark of the path; a tool's output only counts if it consists of the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
@@ -682,13 +682,13 @@ class AppendPlace:
         begins = self._begins(tx, first, covers, known)
         aligned: Alignment | None = None
         for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
-            # A block may be quoted by a user: then the path is there without it.
+            # A user may quote a block; the path is then present without it.
             for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
                 tried = path.align(each, found, begin)
-                # An older context with nothing behind it contains nothing new.
+                # An older context without anything after it contains nothing new.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
-                # Empty messages and prompts are on every path, so a list of nothing else goes where it was put.
+                # Empty messages and prompts are on every path, so a list of only these goes where it was put.
                 tells = tried.place > 0 or not (tried.ids or each.has_prompt)
                 if tried.reached and tells and (self.placed or known or self._was_shown(tried, each)):
                     drafts, dropped = each.fresh(tried.place)
@@ -713,7 +713,7 @@ class AppendPlace:
         if known:
             opens = [covers[0].first] if covers and returned.opens_with_block else []
             return [0, *opens]
-        # Without our ids, only what was shown before can be told from repeated words.
+        # Without our ids, only the last context can be distinguished from repeated words.
         return [0] if self.shown is not None else []
 
     def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:

@@ -1,8 +1,8 @@
-"""What a query may see of a space: by project, session, branch and character, and without what a rewind undid.
+"""What a query may see of a space: by project, session, branch and character, and without undone messages.
 
-Whether a message may be seen depends on its place and on who heard it, and is decided before its words are looked at.
-Whether a memory may be seen depends on its evidence: pieces that may not be seen count neither for nor against it, and
-the memory is settled from the other pieces.
+A message is visible depending on its place and on who heard it, which is decided before its words are examined. A
+memory is visible depending on its evidence: hidden pieces count neither for nor against it, and the memory is settled
+from the others.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from ireneo.summaries.summary import Line, SummaryId
 
 MOST_RESULTS = 1_000
 MOST_TOLD = 300
-"""Most characters that an episode tells of a story."""
+"""Most characters of a story's episode."""
 DIRECTORY = "cwd"
-"""The working directory, in logs and in a failure's conditions."""
+"""The key of the working directory, in logs and in a failure's conditions."""
 MOST_CHARACTERS = 20_000
-"""The most characters of a question. A longer text is refused, since its beginning alone would decide the result."""
+"""The most characters of a question. A longer text is refused, since only its beginning would decide the result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
 """A session, and some of its messages."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
@@ -52,11 +52,11 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     """Limits on what may be seen."""
 
     project: str | None = None
-    """Only what belongs to this project (empty: to none) or is marked as general."""
+    """Only what belongs to this project (empty: to none) or is general."""
     viewpoint: str = ""
     """Only what this character was present for; if no branch is named, on the main branch of each session."""
     undone: bool = False
-    """Also what a rewind left on no branch."""
+    """Also messages that a rewind left on no branch."""
     session: str | None = None
     """Only what comes from this session."""
     branch: str | None = None
@@ -76,11 +76,12 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     """Only memories of this kind, and no messages."""
     limit: int = 10
     budget: int | None = None
-    """Tokens of all texts together."""
+    """The most tokens of all texts together."""
     at: datetime | None = None
     """Only memories that held at this time, and messages said by then or without a time.
 
-    None: what holds now, or held at a past time that the question names, and all messages. What is disputed counts too.
+    None: what is true now, or was at a past time that the question names, and all messages. Disputed memories count
+    too.
     """
     explain: bool = False
 
@@ -120,7 +121,7 @@ def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset
 
 
 def one_repository(tx: Transaction, space: str, project: str) -> frozenset[str]:
-    """The project and all that runs prove to be the same repository."""
+    """The project and all others that runs prove to be the same repository."""
     if not project:
         return frozenset({project})
     return repositories(tx, space).get(project, frozenset({project}))
@@ -169,7 +170,7 @@ class Scope:
 
     @property
     def narrows_memories(self) -> bool:
-        """Whether so much may be hidden that recall must look further down."""
+        """Whether so much may be hidden that recall must search further."""
         return self._limits.project is not None or bool(self._limits.viewpoint) or self._limits.session is not None
 
     @property
@@ -181,14 +182,14 @@ class Scope:
     def narrows_messages(self) -> bool:
         """Whether messages may turn out to be hidden after they were read.
 
-        Only with a viewpoint: the other limits are applied to their numbers, by `within`, before the search.
+        Only with a viewpoint; `within` applies the other limits to document numbers before the search.
         """
         return bool(self._limits.viewpoint)
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """Filter the document numbers of each search term by session, project, branch and rewinds.
 
-        The numbers ascend. Who heard a message is checked once the message has been read.
+        The numbers ascend. Who heard a message is checked after it was read.
         """
         limits = self._limits
         if limits.project is None and limits.session is None and not self._firsts:
@@ -216,13 +217,13 @@ class Scope:
         return [*kept, *numbers[start:]] if start else numbers
 
     def learn_sessions(self, numbers: Iterable[int]) -> None:
-        """Read which sessions these documents are of."""
+        """Read to which sessions these documents belong."""
         keys = {session_of(number) for number in numbers} - self._sessions.keys()
         if keys:
             self._sessions.update(self.tx.search.sessions(self.space, sorted(keys)))
 
     def holds(self, number: int) -> bool:
-        """Whether a message may be seen, as far as its document number tells; its session must have been read."""
+        """Whether a message may be visible, as far as its document number shows; its session must have been read."""
         limits = self._limits
         if limits.project is not None or limits.session is not None:
             found = self._sessions.get(session_of(number))
@@ -263,7 +264,7 @@ class Scope:
             for each in records
         ]
         if self._limits.viewpoint:
-            # The reason why a memory is stale quotes what it was drawn from.
+            # The reason why a memory is stale quotes its sources.
             return [replace(each, stale=FALLEN) if each is not None and each.stale else each for each in seen]
         return seen
 
@@ -274,10 +275,10 @@ class Scope:
         if not any(speaking or verdicts):
             return self._partial_episode(record)
         if record.cue:
-            # What holds of a lesson follows from all runs that showed it.
+            # The state of a lesson follows from all runs that showed it.
             return without_words_of_others(record, self._open)
         retracted = self._limits.viewpoint and any(map(_is_retraction, record.evidence))
-        # What is retired may have given way, within no time, to something that is not seen.
+        # A retired memory may have been ended at once by something hidden.
         doubtful = record.state in ("disputed", "retired")
         if all(verdicts) and is_standing and not doubtful and not retracted:
             return record
@@ -316,7 +317,7 @@ class Scope:
         return {each.id: all(judged[each.id]) for each in found}
 
     def _settled(self, record: Record) -> Record | None:
-        """The memory as it would be if only what may be seen had ever been stated under its key."""
+        """The memory as it would be if only visible evidence had ever been stated under its key."""
         kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
         settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
         return settled.get(record.id)
@@ -376,7 +377,7 @@ class Scope:
 
     @property
     def _has_one_life(self) -> bool:
-        """Return whether only the main branch of a forked session counts: characters know no other branch."""
+        """Whether only the main branch of a forked session counts: characters know no other branch."""
         return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
 
     def _is_forked(self, session: str) -> bool:
@@ -388,7 +389,7 @@ class Scope:
         return self._forked[session]
 
     def on_own_branch(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
-        """The messages that are on the character's branch, where their numbers do not tell."""
+        """The messages on the character's branch, if their numbers don't show it."""
         if not self._has_one_life:
             return list(found)
         places = [
@@ -404,10 +405,10 @@ class Scope:
         return [all(lies[start:end]) for start, end in pairwise(ends)]
 
     def _places(self, piece: Evidence) -> list[Place]:
-        """The sessions of a piece's messages, each with those of the messages that it has."""
+        """The sessions of a piece's messages, each with its messages."""
         if piece.session or not piece.messages:
             return [(piece.session, piece.messages)] if piece.messages else []
-        # It was drawn from several sessions without saying which.
+        # It was drawn from several sessions without naming them.
         keys = [info.key for info in self.tx.sessions.list(self.space)]
         found: list[Place] = []
         for key in keys:
@@ -418,8 +419,8 @@ class Scope:
     def _heard_by_character(self, pieces: Sequence[Evidence]) -> list[bool]:
         """For each piece of evidence: whether the character heard all of its messages.
 
-        A piece without messages counts as heard only if it cites memories, which are judged by themselves, or if it
-        speaks against the memory and names no source.
+        A piece without messages only counts as heard if it cites memories, which are judged separately, or if it
+        contradicts the memory without naming a source.
         """
         places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
@@ -455,7 +456,7 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
 
 
 def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
-    """The weightiest sentences of a story, in order, and their sources."""
+    """The sentences of a story with the most weight, in order, and their sources."""
     chosen: list[tuple[Line, str]] = []
     room = MOST_TOLD
     for line in sorted((line for line in lines if line.text.strip()), key=lambda line: -line.weight):
@@ -471,7 +472,7 @@ def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
 def _with_visible(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
     """A memory with only the evidence that may be seen, not settled; None if none of this evidence supports it.
 
-    `apart`: some of the other evidence was not heard or is on other branches, and is not just of another project.
+    `apart` says that some hidden evidence was not heard or is on other branches, and isn't just from another project.
     """
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):
@@ -490,7 +491,7 @@ def _is_retraction(piece: Evidence) -> bool:
 
 
 def _without_reasons(record: Record) -> Record:
-    """A retracted memory without the reasons, which may name what nobody heard."""
+    """A retracted memory without the reasons, which may contain what nobody heard."""
     pieces = (replace(each, why="", conditions={}) if _is_retraction(each) else each for each in record.evidence)
     return replace(record, evidence=tuple(pieces))
 
@@ -507,7 +508,7 @@ def _visible_text(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
     named = bool(record.value or record.signature) and not record.cue
     if named and (changed or not all(each in kept for each in own)):
         return f"{record.subject}, {record.attribute}: {record.value}" if record.value else action_of(record.signature)
-    # A merged memory speaks for all that it took in, and for none of them alone.
+    # A merged memory represents everything that it absorbed, and none of it alone.
     return "" if changed and apart else record.text
 
 
@@ -538,17 +539,17 @@ def _off_path(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[i
 ALIAS = "alias"
 """Attribute of the facts that give another name of somebody."""
 NAMED = 12
-"""Known names listed if one is unknown."""
+"""How many known names are listed if one is unknown."""
 CASTS = 20
-"""Sessions whose cast is read for a name that is unknown."""
+"""How many sessions' casts are searched for an unknown name."""
 LOOKED_AT = 64
-"""Memories examined that have the words of a name."""
+"""How many memories with the words of a name are examined."""
 
 
 def character_asked(tx: Transaction, space: str, session: str | None, viewpoint: str) -> str:
     """The character meant by `viewpoint`, with all names (``Vera = Countess``), in a session or the whole space.
 
-    Names are joined by hand alone, as a fact: "Vera's alias is the Countess." What a character says or a rule finds may
+    Names are only joined by hand, as a fact: "Vera's alias is the Countess." What a character says or a rule finds may
     be a lie or a mistake, and would reveal what was whispered to somebody else. Raises BadInput, listing the known
     names, those who speak most first, if nobody of that name speaks or is present.
     """
@@ -574,7 +575,7 @@ def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
 
 
 def _played(tx: Transaction, space: str, session: str | None, name: str) -> tuple[str, str]:
-    """The character whom a name means in the casts of stories, and who plays it; empty where no cast tells.
+    """The character whom a name means in the casts of stories, and its player; empty if no cast has it.
 
     Other names of a character are left out: in a story that may be a secret.
     """
@@ -636,7 +637,7 @@ def _aliases(records: Iterable[Record]) -> Iterator[Record]:
 
 
 FIRST_MESSAGES = 40
-"""Messages from the beginning of a session that may tell its project."""
+"""How many messages from the beginning of a session may show its project."""
 SESSIONS_AT_A_TIME = 100
 """Sessions examined in one transaction."""
 
@@ -648,7 +649,7 @@ def session_project(tx: Transaction, key: SessionKey, head: Head) -> str:
 
 
 def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
-    """Record the project of a session to which `drafts` were just appended: `project`, or where they were said.
+    """Record the project of a session to which `drafts` were just appended: `project`, or that of their directories.
 
     Raises BadInput if the session is known to belong to another project.
     """
@@ -664,13 +665,13 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
 
 
 async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
-    """Record `project` for those `sessions` whose project nothing tells, not even a folder."""
+    """Record `project` for those `sessions` whose project is unknown, even by a folder."""
     keys = [SessionKey(space, session) for session in sorted(sessions)] if project else ()
     await _in_batches(store, keys, partial(place_if_unplaced, project=project))
 
 
 def place_if_unplaced(tx: Transaction, key: SessionKey, project: str) -> None:
-    """Record `project` for a session of which nothing tells where it was held."""
+    """Record `project` for a session without a known project or folder."""
     info, head = tx.sessions.get(key), tx.log.head(key, MAIN)
     if info is not None and not info.project and (head is None or not _folders(tx, key, head)):
         tx.sessions.set_project(key, project)
@@ -720,7 +721,7 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
 
 
 def project_asked(given: str | None) -> str | None:
-    """The project meant by its name or a directory of it; None for no limit, "" for what belongs to none."""
+    """The project meant by its name or a directory in it; None for no limit, "" for what belongs to none."""
     if given is None:
         return None
     return project_named(given)
@@ -735,7 +736,7 @@ def stated_project(given: str) -> str:
 
 
 def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
-    """Whether the new messages are at the beginning of the session, and their log may say where they were said."""
+    """Whether the new messages are at the beginning of the session, and their log may have directories."""
     return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
 
@@ -747,7 +748,7 @@ def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:
 
 
 def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
-    # A session may begin in a home and move on: the first directory that names a project counts.
+    # A session may begin in a home folder and move on: the first directory that names a project counts.
     named = (project_of(directory=directory) for directory in _folders(tx, key, head))
     return next(filter(None, named), "") or project_of(session=key.session)
 

@@ -1,4 +1,4 @@
-"""The scratchpads of a space: read, rewritten whole, and at the end of a task turned into memories."""
+"""The scratchpads of a space: read, rewritten as a whole, and turned into memories at the end of a task."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Scratchpad:
     ) -> Pad:
         """Replace its whole content: what is not given is dropped. A step of the plan may begin with ``[x]``.
 
-        Raises BadInput, with the old content kept, if it exceeds its cap of 300 tokens (saying by how much, and what is
-        largest) and if nothing is given.
+        Raises BadInput, and keeps the old content, if it exceeds its limit of 300 tokens (saying by how much, and what
+        is largest) or if nothing is given.
         """
         pad = Pad(
             task=self.task,
@@ -73,8 +73,8 @@ class Scratchpad:
     async def finish(self, outcome: str = "") -> tuple[Remembered, ...]:
         """End the task: its facts become semantic memories, its `outcome` an episode, and the rest is deleted.
 
-        This happens in one transaction and once: without a scratchpad nothing is done. The memories are the agent's
-        word. Raises BadInput, with everything kept, if one can't be remembered.
+        This happens in one transaction, and once: without a scratchpad nothing is done. The memories have the agent as
+        their source. Raises BadInput, and keeps everything, if one can't be remembered.
         """
         now = self._resources.clock.now()
         await place_all(self._resources.store, self._space, self._project)
@@ -111,7 +111,7 @@ class Scratchpad:
 
 
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
-    """The drafts of memories that a scratchpad leaves behind when its task ends."""
+    """The drafts of memories from a scratchpad whose task ends."""
     facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
     drafts = [memory_draft(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):

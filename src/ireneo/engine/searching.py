@@ -1,4 +1,4 @@
-"""Search the indexes of messages and memories, as far as a scope lets them be seen: by words and by vectors."""
+"""Search the visible part of the indexes of messages and memories, by words and by vectors."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from ireneo.ports.memories import IndexName as Name
 
 INSTANT = timedelta(microseconds=1)
 HELD_THEN = 1.25
-"""Factor for what held at the time the question asks about."""
+"""Factor for what was true at the time that the question asks about."""
 HELD_ELSE = 0.8
-"""Factor for what did not, since the time may have been meant otherwise."""
+"""Factor for what wasn't, since the time may have been meant otherwise."""
 
 SLOT_ASKED_OF = 1.5
-"""Factor for a memory in a slot that the question asks about."""
+"""Factor for a memory in a slot that the question asks for."""
 OF_ANOTHER = 0.5
-"""Factor for a memory about somebody else than the question."""
+"""Factor for a memory about somebody whom the question doesn't mean."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that mean the speaker."""
 _LONE_NAME = lazy_re(rf"{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?")
@@ -66,18 +66,18 @@ class Document(Struct, frozen=True, kw_only=True):
     factors: Parts = ()
     """Factors of the relevance that don't depend on the question, by name."""
     relevance: float = 0.0
-    """The share of the worth of the question's words that the document has: comparable between the indexes."""
+    """The share of the question's words, by worth, in the document, which is comparable between the indexes."""
     parts: Parts = ()
 
 
 class MessageIndex:
-    """The index of messages, as far as a scope lets them be seen."""
+    """The index of messages, as far as a scope makes them visible."""
 
     name: Name = "messages"
     reach = len(SHADE) - 1
-    """Neighbours on each side that count in."""
+    """How many neighbours on each side count."""
     only: str | None = None
-    """A term that all wanted documents have."""
+    """A term that all wanted documents contain."""
 
     def __init__(self, asked: RecallQuery, scope: Scope) -> None:
         self._asked = asked
@@ -109,7 +109,7 @@ class MessageIndex:
 
 
 class MemoryIndex:
-    """The index of memories, as far as a scope lets them be seen."""
+    """The index of memories, as far as a scope makes them visible."""
 
     name: Name = "memories"
     reach = 0
@@ -152,7 +152,7 @@ class MemoryIndex:
         if record.state == "disputed" and not record.archived:
             return asked.at is None or record.recorded <= asked.at
         if asked.at is None and record.holds and record.at > self._now:
-            # What is planned for a day to come is asked for before that day.
+            # A plan for a future day is wanted before that day.
             return True
         return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
 
@@ -177,7 +177,7 @@ class MemoryIndex:
         return Document(passage=passage, hit=hit, factors=factors)
 
     def _answers_of_another(self, record: Record) -> bool:
-        """Whether the memory states what the question asks, but about another person: that is no answer.
+        """Whether the memory states what the question asks for, but about another person, which is no answer.
 
         A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
         """
@@ -205,7 +205,7 @@ def hit_of_message(message: Message, session: str, score: float = 0.0) -> Recall
     return RecallHit(
         id=message.id,
         kind="message",
-        # A message without text is told by its calls and results.
+        # A message without text is shown by its calls and results.
         text=draft.text or text_of_message(draft),
         score=score,
         at=draft.at,
@@ -239,15 +239,15 @@ SearchIndex: TypeAlias = MessageIndex | MemoryIndex
 
 
 LOOKED_AT = 60
-"""Documents read per index and question; more do not change the first ten."""
+"""How many documents are read per index and question; more don't change the first ten."""
 LOOKED_AT_FOR_SOME = 400
-"""Documents read per index if only one kind is wanted, since documents of other kinds are skipped."""
+"""How many are read if only one kind is wanted, since documents of other kinds are skipped."""
 FURTHEST = 5_000
-"""Candidates among memories if many of them may not be seen."""
+"""How many candidates among memories there are if many may be hidden."""
 WORD_ROUNDS = 6
-"""Rounds of looking further down, each twice as far, if many documents may not be seen."""
+"""How many rounds, each twice as far, the search continues if many documents may be hidden."""
 FEW = 20_000
-"""The most documents of a kind that are selected in the postings."""
+"""Up to this many documents of a kind are selected in the postings."""
 
 
 def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT) -> list[Document]:
@@ -287,8 +287,7 @@ def _closely(
 ) -> tuple[Sequence[Candidate], dict[int, Document], list[Postings]]:
     """Find candidates and read them.
 
-    Documents that may not be seen must not raise their neighbours: if there are any, the search is repeated without
-    them.
+    Hidden documents must not raise their neighbours: if there are any, the search is repeated without them.
     """
     documents: dict[int, Document] = {}
     looked: set[int] = set()
@@ -342,7 +341,7 @@ def _further_down(
 
 
 def _documents_with(index: SearchIndex, term: str | None) -> frozenset[int] | None:
-    """The documents that have `term`; None if it is not given or so common that others are skipped later."""
+    """The documents that contain `term`; None if it isn't given, or so common that others are skipped later."""
     if term is None:
         return None
     search, space = index.scope.tx.search, index.scope.space
@@ -374,7 +373,7 @@ def by_meaning(
     """Return the documents of an index whose vectors are nearest to the question's, best first, and a floor.
 
     The relevance of a document is its cosine. The floor is the cosine of the last of `looked_at` wanted documents, or
-    of the furthest one read if fewer of them are wanted: any document is about that near. It is 0 where all were read.
+    of the furthest one read if fewer are wanted, since any document is about that near. It is 0 if all were read.
     """
     tx, space = index.scope.tx, index.scope.space
     wanted = looked_at
@@ -383,7 +382,7 @@ def by_meaning(
         documents = index.read([place_of(number) for number, _ in near])
         if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
             break
-        # Many of the nearest may not be seen: look further.
+        # Many of the nearest may be hidden: search further.
         looked_at *= FURTHER
     found = [
         replace(documents[number], relevance=cosine, parts=(("meaning", cosine),))

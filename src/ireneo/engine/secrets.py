@@ -1,8 +1,8 @@
 """Find the secrets that a space holds, and remove them from everything stored.
 
-A session is copied without its secrets, under the ids that follow from that, and replaced by the copy: so its logs are
-recognised when imported again. Whatever names its messages follows. An erased message keeps its id, which keeps it from
-being imported again.
+A session is copied without its secrets, with the resulting ids, and replaced by the copy, so that its logs are
+recognised when imported again. References to its messages are updated. An erased message keeps its id, which keeps it
+from being imported again.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
         if under := tx.memories.of_key(space, kind, key):
             tx.memories.put(space, KINDS[kind].settle(under))
     ids: dict[str, MemoryId] = {}
-    # Conclusions come after the memories they were drawn from.
+    # Conclusions come after the memories from which they were drawn.
     for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
         renamed = _renamed(clean, ids)
         settled = settle_record(tx, space, renamed, is_new=True)
@@ -204,7 +204,7 @@ def _summaries_left(
 
 
 _NAMING: Mapping[str, int] = MappingProxyType({"release": 1, "dispute": 1, "wording": 2})
-"""Kinds of annotations that name other annotations, and are renamed after these."""
+"""Kinds of annotations that name other annotations, and are renamed after them."""
 
 
 def _notes_renamed(

@@ -53,7 +53,7 @@ from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 
 MAX_TEXTS = 1_000_000
-"""How many texts one `summarise` has a model write at most: more than are ever due."""
+"""How many texts one `summarise` lets a model write at most: more than are ever due."""
 
 
 class ContextSettings(TypedDict, total=False):
@@ -92,7 +92,7 @@ class Session:
         self._characters: set[str] = set()
         """Characters known to exist."""
         self._shown: tuple[MessageId, int] | None = None
-        """The last message's id and the number of messages of the last context; None if it held blocks."""
+        """The id of the last message and the number of messages of the last context; None if it contained blocks."""
 
     def __repr__(self) -> str:
         return f"Session(id={self.id!r}, branch={self.branch!r})"
@@ -219,7 +219,7 @@ class Session:
         if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         policy = policy if prices is None else policy.priced(prices)
-        # Only prices make it matter how long ago the last context was asked for.
+        # The time since the last context only matters with prices.
         now = self._resources.clock.now() if policy.prices else None
         idle = (now - self._asked_at).total_seconds() if now and self._asked_at else None
         self._asked_at = now
@@ -381,7 +381,7 @@ class Session:
         return await self._store.read(read)
 
     async def _read_source(self) -> str | None:
-        """Return the format that the session came from, which another process may have stored meanwhile."""
+        """The format of the session's origin, which another process may have stored meanwhile."""
         if self._source is None:
             info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
@@ -569,8 +569,8 @@ async def session_at(
 ) -> Session:
     """The session `key` on `branch`, as `Memory.session` promises it.
 
-    A session that is not stored yet may begin on any branch. A stored one has those that were made of it: whoever
-    misspells one would append to a conversation that begins anew, and lose it.
+    A session that is not stored yet may begin on any branch. A stored one must have the branch: otherwise a misspelt
+    name would begin a new conversation, which is then lost.
     """
     named = stated_project(project)
     info = await resources.store.read(lambda tx: tx.sessions.get(key))

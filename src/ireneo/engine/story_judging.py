@@ -1,4 +1,4 @@
-"""What of a model's reply about a story stands: its sentences and threads, held to the passages that it was shown."""
+"""Judge a model's reply about a story: which sentences and threads the shown passages support."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId,
 _TURNS = topic(Turns)
 
 
-# The passages of the sources, and which of them a sentence rests on.
+# The passages of the sources, and those that support a sentence.
 
 MAX_RESTS = 3
 NEAR = 0.6
-"""A passage counts as rested on, too, if it shares at least this much of what the best passage shares."""
+"""A passage also counts as support if it shares at least this much of what the best passage shares."""
 MAX_SOURCES = 6
 _WORD = lazy_re(r"[^\W_]+")
 _DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -38,7 +38,7 @@ _STEM = 6
 
 
 class StoryPassage(Struct, frozen=True, kw_only=True):
-    """A piece of what a summary is written from, and where it stands."""
+    """A piece of a summary's sources, with its place."""
 
     text: str
     position: int
@@ -46,7 +46,7 @@ class StoryPassage(Struct, frozen=True, kw_only=True):
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stems of words that carry meaning; of a script without spaces, each pair of signs."""
+    """The stems of content words; in a script without spaces, each pair of characters."""
     out: set[str] = set()
     for word in _WORD.findall(text):
         if _DENSE.search(word):
@@ -57,7 +57,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 class Finder:
-    """Finds the passages, given in the order of the story, that a text rests on."""
+    """Finds the passages, given in the order of the story, that support a text."""
 
     def __init__(self, passages: Sequence[StoryPassage]) -> None:
         self.passages = passages
@@ -67,7 +67,7 @@ class Finder:
     def rests(self, text: str, place: float = 1.0) -> list[StoryPassage]:
         """The passages that share most words with `text`, the best first, and of equals the one nearest to `place`.
 
-        `place` is from 0 (the beginning) to 1; the passage there is the answer where none shares anything.
+        `place` is from 0 (the beginning) to 1; the passage there is returned if none shares anything.
         """
         if not self.passages:
             return []
@@ -83,7 +83,7 @@ class Finder:
         return [self.passages[number] for number in order[:MAX_RESTS] if scores[number] >= NEAR * best]
 
     def shared(self, text: str) -> float:
-        """The largest share of the words of `text` that a single passage has."""
+        """The largest share of the words of `text` in a single passage."""
         wanted = content_words(text)
         return max((len(wanted & words) / len(wanted) for words in self._words), default=0.0) if wanted else 1.0
 
@@ -95,27 +95,27 @@ def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]
     return max((passage.position for passage in rests), default=0), tuple(sources)[-MAX_SOURCES:]
 
 
-# The sentences of a reply, each with what it is worth.
+# The sentences of a reply, each with its worth.
 
 WORTH = 5.0
-"""The worth, 1 to 10, of a sentence for which a model gives none."""
+"""The default worth of a sentence, from 1 to 10."""
 MAX_WORTH = 10
 MAX_JOINED = 400
-"""Characters up to which a sentence is joined with the one before it that it refers back to."""
+"""Up to how many characters a sentence is joined to the one before it to which it refers back."""
 _WORTH = lazy_re(r"(?:(?<!\s)\s++)?\[(10|[1-9])(?:/10)?\](?P<ends>[.!?…]*)")
 _ENDS = ".!?…。！？"
 _CLOSES = "\"'”’»」』)]*_ "
 
 
 class ToldSentence(Struct, frozen=True):
-    """A sentence of a model, and the worth that it gives to it."""
+    """A sentence of a model, with the worth that the model gave it."""
 
     text: str
     worth: float
 
 
 def told(reply: StoryReply) -> list[ToldSentence]:
-    """The sentences of a reply's text, each with its worth, which stands in brackets behind it or before it."""
+    """The sentences of a reply's text, each with its worth, which is in brackets before or after it."""
     text = with_quotation_marks(reply.text)
     marks = list(_WORTH.finditer(text))
     if not marks:
@@ -130,7 +130,7 @@ def told(reply: StoryReply) -> list[ToldSentence]:
     for number, (start, end, worth) in enumerate(zip(starts, ends, worths, strict=True)):
         ending = marks[number]["ends"] if number < len(marks) and not leads else ""
         held, most = f"{held}{text[start:end]}{ending}", max(most, worth)
-        # A bracket within a sentence is for all of it.
+        # A bracket inside a sentence applies to the whole sentence.
         if held.rstrip(_CLOSES)[-1:] not in _ENDS and number < len(marks) and not leads:
             continue
         out += [ToldSentence(each, most) for each in sentences(held)]
@@ -155,43 +155,43 @@ def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
     return out
 
 
-# What a reply is held to.
+# The standards for a reply.
 
 MAX_WORDS = 350
-"""Words of a leaf's text; a longer one is cut after a sentence."""
+"""Most words of a leaf's text; a longer one is cut after a sentence."""
 SPARE_WORDS = 100
-"""A text is asked for in so many words fewer than it may have."""
+"""A text is asked for with this many words fewer than it may have."""
 MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 3, 12, 0.05
-"""A text of fewer words than this, and than this share of its sources, stands for nothing. Where little happens, a
-single sentence is all that there is to say; of a long stretch it isn't."""
+"""A text with fewer words than this, and than this share of its sources, replaces nothing. If little happens, a
+single sentence may be enough; for a long stretch it isn't."""
 CLAIMS_NAMED = 5
-"""Claims that one fault names; a model that invents more gets the idea."""
+"""How many claims one fault names at most, so that a model that invents more gets the idea."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 8
-"""A sentence retells what was known if it shares the first share of its words with that, and less than the second
-with any passage that is to be told; a sentence of fewer words isn't looked at."""
+"""A sentence only repeats what was known if that contains the first share of its words, and no passage to be
+summarised contains the second share. Sentences with fewer words than the last number aren't checked."""
 _LARGE_WORD = lazy_re(r"[^\W_a-zà-ÿ][^\W_]*(?:['’-][^\W_]+)*")
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def words_in(text: str) -> int:
-    """The number of words of `text`; in scripts without spaces two signs count as one."""
+    """The number of words in `text`; in scripts without spaces two characters count as one."""
     return len(_JUDGED_WORD.findall(_DENSE.sub(" ", text))) + len(_DENSE.findall(text)) // 2
 
 
 class StoryManner(Struct, frozen=True, kw_only=True):
-    """How a story is to be told."""
+    """How a story is told."""
 
     voice: Voice
     seen_by: str
-    """The character whose memory it is; empty: nobody's."""
+    """The character whose memory it is; empty for nobody's."""
     named: bool
-    """Whether those who speak have names."""
+    """Whether the speakers have names."""
     max_words: int = MAX_WORDS
     min_words: int = MIN_WORDS
 
 
 class StoryJudge:
-    """Holds a reply to its sources."""
+    """Judges a reply by its sources."""
 
     def __init__(
         self,
@@ -203,8 +203,8 @@ class StoryJudge:
     ) -> None:
         """Index the sources; `shown` are texts that are evidence for names.
 
-        `before` is what was known before, and evidence for threads alone, as are the `earlier` texts: what a thread is
-        about often began there.
+        `before` is what was known before; like the `earlier` texts it is only evidence for threads, whose subjects
+        often began there.
         """
         self._manner = manner
         self._earlier = (before, *earlier)
@@ -216,7 +216,7 @@ class StoryJudge:
         self.evidence = StorySourceIndex([*self._texts, *own], names=self._names)
 
     def faults(self, reply: StoryReply) -> tuple[str, ...]:
-        """All that is wrong with a reply and worth asking again for, a sentence each."""
+        """Everything that is wrong with a reply and worth asking again for, a sentence each."""
         suspects = self.suspects(reply)
         checked = [(each.text, self.sentence_faults(each.text, suspects)) for each in told(reply)]
         checked += [(each.text, self.thread_faults(each, suspects)) for each in reply.opened]
@@ -224,7 +224,7 @@ class StoryJudge:
         return (*self.fatal(reply), *self._manner_faults(reply), *found)
 
     def fatal(self, reply: StoryReply) -> list[str]:
-        """The fault of a reply for which nothing of it can stand; empty for none."""
+        """The fault because of which nothing in a reply can be used; empty for none."""
         text = _bare(reply)
         size = words_in(text)
         if not size:
@@ -239,12 +239,12 @@ class StoryJudge:
         return []
 
     def sentence_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
-        """What is wrong with one sentence; empty where it may stand."""
+        """What is wrong with one sentence; empty if nothing is."""
         found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
         return [*found, "It tells again what was known before."] if self._retells(text) else found
 
     def standing(self, text: str, suspects: Sequence[str]) -> str:
-        """What of a sentence may stand: all of it, its clauses that are not wrong, or nothing."""
+        """The usable part of a sentence: all of it, its correct clauses, or nothing."""
         if not self.sentence_faults(text, suspects):
             return text
 
@@ -255,7 +255,7 @@ class StoryJudge:
         return left if left and not self.sentence_faults(left, suspects) else ""
 
     def thread_faults(self, thread: ThreadSaid, suspects: Sequence[str]) -> list[str]:
-        """What is wrong with one thread; empty where it may stand."""
+        """What is wrong with one thread; empty if nothing is."""
         if not words_in(thread.text):
             return ["The thread says nothing."]
         if thread.kind not in get_args(ThreadKind):
@@ -268,7 +268,7 @@ class StoryJudge:
         return [*found, *(f"The name “{name[:80]}” stands nowhere in the messages." for name in unknown)]
 
     def named(self, thread: ThreadSaid) -> ThreadSaid:
-        """The thread with the character's name in the place of “I”."""
+        """Replace “I” in a thread by the character's name."""
         own = self._manner.seen_by
         who, whom = (
             own if own and name.strip().casefold() in topic(Speech).myself else name
@@ -286,7 +286,7 @@ class StoryJudge:
         ]
 
     def suspects(self, reply: StoryReply) -> list[str]:
-        """The words of names in the reply that the sources don't have, in small letters: names wherever they stand."""
+        """The words of names in the reply that the sources lack, in lower case: names wherever they occur."""
         listed = [*reply.names, *(name for each in reply.opened for name in (each.who, each.whom))]
         unknown = [name for name in listed if words_in(name) and not self._is_person(name)]
         for text in _statements(reply):
@@ -295,7 +295,7 @@ class StoryJudge:
         return sorted({word.casefold() for word in words if not self.evidence.has_name(word)})
 
     def supported(self, reply: StoryReply) -> float:
-        """The share of the reply's claims that the sources support; 1 where nothing can be looked up."""
+        """The share of the reply's claims that the sources support; 1 if nothing can be checked."""
         made = wrong = 0
         suspects = self.suspects(reply)
         for text in _statements(reply):
@@ -320,7 +320,7 @@ class StoryJudge:
 
     @cached_property
     def _of_threads(self) -> StorySourceIndex:
-        """The sources with all that was told before them."""
+        """The sources, and everything that was written before them."""
         return StorySourceIndex([*self._texts, *self._earlier], names=self._names)
 
     def _ungrounded(self, text: str, suspects: Sequence[str], evidence: StorySourceIndex | None = None) -> list[str]:
@@ -343,11 +343,11 @@ class StoryJudge:
         return known >= RETOLD and self.finder.shared(text) < RETOLD_HERE
 
     def _labels(self, role: str) -> bool:
-        """Whether a role is only a label of the log, and nobody of the story is called so."""
+        """Whether a role is only a label of the log, and not a name for somebody in the story."""
         return self._manner.named and not self.evidence.has_name(role)
 
     def _is_person(self, name: str) -> bool:
-        # “The party” is no name, nor is “pet” in “Anselm's pet”: whom it means, the thread says.
+        # “The party” is no name, nor is “pet” in “Anselm's pet”, whose meaning the thread gives.
         large = name if self.evidence.language == "de" else " ".join(_LARGE_WORD.findall(name))
         return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(large)
 
@@ -370,20 +370,21 @@ def _statements(reply: StoryReply) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """`text` with each sign of a script without spaces as a word: a few of them are enough to tell the language."""
+    """`text` with each character of a script without spaces as a word, so that a few of them show the language."""
     return _DENSE.sub(r" \g<0> ", text)
 
 
-# What became of threads: what a model says of them, beside what rules found.
+# The outcome for threads, by what a model says and what rules found.
 #
-# A model is better than rules at telling a promise from a figure of speech. So where its reply is trusted, its threads
-# stand alone. Where it gives none at all, those by rules stand that are surely threads. What it was shown and did not
-# call resolved stays open: a thread that is carried too long costs a line, one that is closed too early is gone.
+# A model is better than rules at distinguishing a promise from a figure of speech. So if its reply is trusted, only its
+# threads are kept; if it gives none, those by rules that are certain. A thread that it was shown and did not resolve
+# remains open: carrying a thread too long costs a line, but one that is closed too early is gone.
 
 SURE = 1.5
-"""The weight from which on a thread that rules found stands; also that of a model's thread of even worth."""
+"""The weight from which on a thread that rules found is kept; also the weight of a model's thread of average worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
-"""With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
+"""With this share of the shorter one's words in common two threads are the same; with different kinds only with
+more."""
 _kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
 _NO_ID = ThreadId("")
 
@@ -391,9 +392,9 @@ _NO_ID = ThreadId("")
 def settle_threads(
     said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: ThreadChanges, finder: Finder
 ) -> tuple[ThreadChanges, list[str]]:
-    """Settle what was `said` of threads that a stretch opens, and `resolved` of those that were `shown` as open.
+    """Settle the threads that a model `said` a stretch opens, and `resolved` among those `shown` as open.
 
-    The second value says what was left out and is no reason to ask again.
+    The second value says what was left out without being a reason to ask again.
     """
     left_out: list[str] = []
     opened: list[Thread] = []
@@ -427,7 +428,7 @@ def _alike(one: Thread, other: Thread) -> bool:
     people, others = (content_words(f"{each.who} {each.whom}") for each in (one, other))
     if people and others and not people & others:
         return False
-    # Two people may each have one of a kind, or the same thing in turn; a relation is the same from both ends.
+    # Two people may each have one of a kind, or the same thing in turn; a relation is the same from both sides.
     holders = [content_words(each.who) for each in (one, other) if each.kind == "possession"]
     if len(holders) == 2 and all(holders) and not holders[0] & holders[1]:
         return False
@@ -443,7 +444,7 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     rests = finder.rests(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None
     position = rests[0].position if rests else 0
-    # Of twice the worth it outlasts one that is newer: the room for threads is the scarcest there is.
+    # With twice the worth it outlasts a newer one: there is very little room for threads.
     weight = SURE * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
     kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
     found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
@@ -457,7 +458,7 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
 def _closed(
     resolved: Sequence[str], shown: Sequence[Thread], finder: Finder
 ) -> tuple[dict[ThreadId, ThreadEnd | None], list[str]]:
-    """The ids of what was resolved, with what ended each where that was said; and the names that no thread has."""
+    """The ids of resolved threads, with what ended each if that was given; and names that match no thread."""
     closed: dict[ThreadId, ThreadEnd | None] = {}
     unknown: list[str] = []
     for given in resolved:
@@ -472,7 +473,7 @@ def _closed(
 
 
 def _end(thread: Thread, how: str, finder: Finder) -> ThreadEnd | None:
-    """What ended a thread, placed where the stretch tells it; None where that wasn't said, or is in no message."""
+    """What ended a thread, placed where the stretch says so; None if that wasn't given, or is in no message."""
     rests = finder.rests(f"{how} {thread.who}")[:1] if how and not instruction_like(how) else ()
     if not rests or not rests[0].sources:
         return None

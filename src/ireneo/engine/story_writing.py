@@ -1,4 +1,4 @@
-"""Stories told by a model: the prompt for a stretch, and the summary that is made of the reply."""
+"""Stories written by a model: the prompt for a stretch, and the summary made from the reply."""
 
 from __future__ import annotations
 
@@ -56,24 +56,24 @@ from ireneo.prompts.replies import (
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Writing
 
 ASKED_WORDS = (250, 400, 600, 800)
-"""How many words a text may have, by its depth: a text that covers more may say more, and narrow contexts leave out its
-least worthy sentences."""
+"""How many words a text may have, by its depth: a text that covers more may say more, and narrow contexts leave out
+its least valuable sentences."""
 CHARACTERS_PER_WORD, CHARACTERS_PER_TOKEN = 5.65, 3.9
 """Typical values for prose that is full of names."""
 OVERVIEW_SPARE = 1.02
-"""An overview is asked for slightly longer than its room: its least worthy sentences are cut, so that it fills it."""
+"""An overview is asked for slightly longer than its room; its least valuable sentences are cut, so that it fills it."""
 OVERVIEW_TOKENS = 1.5
-"""The tokens that a reply with an overview may cost per token of its room: it has names and brackets besides."""
+"""How many tokens a reply with an overview may cost for each token of its room: it also has names and brackets."""
 MAX_OVERVIEW = 1.5
 """An overview is cut to this many times the words that were asked for."""
 FEW_FAULTS = 0.05
 """The share of an overview that may be struck before the model is asked a second time."""
 BEFORE_TOKENS = 700
-"""Tokens of the summary before, which tells who is who."""
+"""The tokens of the summary before, which shows who is who."""
 THREADS_TOKENS = 2_500
-"""Tokens of the open threads; threads that don't fit stay open."""
+"""The tokens of the open threads; threads that don't fit remain open."""
 KNOWN_TOKENS = 600
-"""Tokens of the names from earlier summaries."""
+"""The tokens of the names from earlier summaries."""
 KNOWN_NAMES = 300
 NAMES_SHOWN = 12
 TEXT_TOKENS = 900
@@ -92,34 +92,35 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     """A summary of a story that a model is to write."""
 
     offline: Summary
-    """The canonical summary of the stretch, as the structure gives it."""
+    """The canonical summary of the stretch, written without a model."""
     messages: tuple[Message, ...] = ()
-    """The messages that the text is written from; none where it is written from `parts` alone."""
+    """The messages from which the text is written; empty if it is only written from `parts`."""
     parts: tuple[Summary, ...] = ()
-    """The best texts of the summaries that the text is written from, in order; none where that are messages alone."""
+    """The best texts of the summaries from which the text is written, in order; empty if it is only written from
+    messages."""
     before: Summary | None = None
     """The summary just before the stretch: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()
-    """The threads that are open where the stretch begins."""
+    """The threads that are open at the beginning of the stretch."""
     known: tuple[str, ...] = ()
     """The names in all summaries before the stretch, the weightiest first."""
     aside: tuple[Message, ...] = ()
-    """Messages of other stretches that the same prompt shows: they are evidence for names alone."""
+    """Messages of other stretches in the same prompt, which are only evidence for names."""
     played: tuple[tuple[str, str], ...] = ()
     """Authors, each with the character that they play."""
     disputes: tuple[Annotation, ...] = ()
     """Disputes of an earlier text of this stretch; for an overview also texts of a part that were written by hand."""
     voice: Voice = "third"
     seen_by: str = ""
-    """The character whose memory it is; empty: nobody's."""
+    """The character whose memory it is; empty for nobody's."""
     room: int = 0
-    """For an overview: the tokens that its text is to fill; 0 for other texts."""
+    """For an overview: the tokens that its text should fill; 0 for other texts."""
     window_tokens: int = WINDOW_TOKENS
     """The model's context window, which must hold the prompt, the answer, and a second question."""
 
     @property
     def is_deep(self) -> bool:
-        """Whether the text covers several leaves: then threads are taken over from the leaves, and not asked for."""
+        """Whether the text covers several leaves, so that threads are taken from the leaves, and not asked for."""
         return bool(self.parts) or self.offline.leaves > 1
 
     @property
@@ -136,7 +137,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
 
     @property
     def most_words(self) -> int:
-        """How many words are kept of a text that came out too long."""
+        """How many words of a text that came out too long are kept."""
         return int(self.asked_words * MAX_OVERVIEW) if self.room else self.asked_words + SPARE_WORDS
 
     @property
@@ -146,7 +147,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """One speech of a message: who speaks, and what is said."""
+    """One speech in a message: who speaks, and what is said."""
 
     label: str
     named: bool
@@ -175,7 +176,7 @@ def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
 
 
 def _speeches_of(message: Message, character: str) -> Iterator[Spoken]:
-    # What is not said of one part holds for the whole message.
+    # Whoever is named as present for one part heard the whole message, if the other parts name nobody.
     told = next((part.present for part in message.parts if isinstance(part, Text) and part.present is not None), None)
     speaks = next((part.author for part in message.parts if isinstance(part, Text) and part.author), None)
     for part in message.parts:
@@ -219,12 +220,12 @@ def _line_text(line: Line) -> str:
 
 
 def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
-    """Write the speeches in order, one a line, shortening long ones to fit into `room` tokens."""
+    """Write the speeches in order, one on a line, shortening long ones to fit into `room` tokens."""
     return _fitted([ShownPiece(each.head, each.text, each.message.id) for each in spoken], room, count)
 
 
 def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
-    """Write summaries of a story, numbered and with their names, if need be without the least worthy sentences."""
+    """Write summaries of a story, numbered and with their names, if necessary without the least valuable sentences."""
     shown = NOTHING
     for least in range(MAX_WORTH + 1):
         told = [
@@ -238,7 +239,7 @@ def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
 
 
 def _weighty(part: Summary, least: float) -> str:
-    """The prose of a summary without sentences of less worth than `least`; the best one always stays."""
+    """The prose of a summary without sentences of less worth than `least`; the best one is always kept."""
     lines = [line for line in part.lines("story") if line.text]
     most = max((line.weight for line in lines), default=0.0)
     return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
@@ -252,7 +253,7 @@ def shown_before(text: str, count: Count) -> str:
 
 
 def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
-    """Write the open threads with their short ids, the weightiest if room lacks; also return the written ones."""
+    """Write the open threads with their short ids, those of most weight if room is short; also return these."""
     lines = list(map(_thread_line, threads))
     if count("\n".join(lines)) <= THREADS_TOKENS:
         return "\n".join(lines) or NOTHING, list(threads)
@@ -270,7 +271,7 @@ def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
                 weights[mention.name] = weights.get(mention.name, 0.0) + mention.weight
     ranked = sorted(weights, key=lambda name: (-weights[name], name))[:KNOWN_NAMES]
     words = {name: frozenset(name.casefold().split()) for name in ranked}
-    # Vera is known where Vera Lund is.
+    # Vera is known if Vera Lund is.
     return tuple(name for name in ranked if not any(words[name] < other for other in words.values()))
 
 
@@ -337,7 +338,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
             text = replace(text, max_tokens=text.max_tokens + int(OVERVIEW_TOKENS * job.room))
             fields["characters"] = f"{job.asked_characters:,}"
         empty = text.render(**fields, **{place: ""})
-        # An answer that is asked for again is shown with what is wrong with it.
+        # When an answer is asked for again, it is shown with its faults.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
         fields[place] = _story(job, spoken, max(room, MIN_ROOM), count)
         manner = StoryManner(
@@ -350,7 +351,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         self.job = job
         self.voice = job.voice
         self._prompt = text.render(**fields)
-        # What is shown beside the sources is evidence that there are such people, and for nothing that they did.
+        # Text that is only shown is evidence that people exist, but not of what they did.
         aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
         named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts, dict(job.played)), before, manner, named_there, aside)
@@ -366,7 +367,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         return self.job.names[:NAMES_SHOWN]
 
     def read(self, reply: AnyStoryReply) -> StoryReply:
-        """The reply itself; an overview opens and resolves nothing."""
+        """Return the reply itself; an overview opens and resolves nothing."""
         return reply if isinstance(reply, StoryReply) else StoryReply(text=reply.text, names=reply.names)
 
     def repair(self, answer: StoryReply) -> tuple[Prompt, StoryReply] | None:
@@ -385,15 +386,15 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         return prompt, answer
 
     def repaired(self, rest: StoryReply, again: StoryReply) -> StoryReply:
-        """The second reply, which is a whole one."""
+        """Return the second reply, which is complete."""
         return again
 
     def judge(self, answer: StoryReply) -> _StoryJudged:
-        """Strike the sentences and clauses that don't stand, and with the text its threads."""
+        """Strike unsupported sentences and clauses, and the threads if the text is struck."""
         suspects = self._judge.suspects(answer)
         said = told(answer)
         standing = self._standing(answer, said, suspects)
-        # A sentence of which a clause was struck is one that doesn't stand as it was said.
+        # A sentence with a struck clause counts as struck.
         struck = sum(left.text != each.text for left, each in zip(standing, said, strict=True))
         kept = _cut(standing_alone(each for each in standing if each.text), self.job.most_words)
         trusted = bool(kept) and struck <= MAX_STRUCK * len(standing)
@@ -434,7 +435,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
             sections=_sections(job, self._judge, judged.sentences, self._judge.names(judged.reply)),
             threads=threads,
             retellings=1 + max((part.retellings for part in job.parts), default=0),
-            # An overview opens to what it stands in the place of.
+            # An overview opens to what it replaces.
             sources=job.offline.sources if job.room else tuple(part.id for part in job.parts),
         )
         return (text,), left_out
@@ -446,7 +447,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         lost = fatal = bool(self._judge.fatal(answer))
         out: list[ToldSentence] = []
         for each in said:
-            # Whom “she” means is not known any more where the sentence before is gone.
+            # It is no longer known who “she” is if the sentence before is gone.
             gone = fatal or (lost and points_back(each.text))
             left = "" if gone else self._judge.standing(each.text, suspects)
             lost = not left
@@ -512,7 +513,7 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
         return shown_speech(spoken, room, count)
     if not spoken:
         return shown_parts(job.parts, room, count)
-    # Half each, and what one leaves is the other's.
+    # Each gets half, and the other what one leaves.
     parts = shown_parts(job.parts, max(room // 2, room - count(shown_speech(spoken, room, count))), count)
     speech = shown_speech(spoken, max(room - count(parts), 1), count)
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
@@ -539,7 +540,7 @@ def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Ment
 
 
 def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
-    """Choose the worthiest sentences that have `most` words together, at least one, and keep their order."""
+    """Choose the most valuable sentences with at most `most` words in total, at least one, in their order."""
     best = sorted(range(len(kept)), key=lambda place: (-kept[place].worth, place))
     out: list[int] = []
     for place in best:

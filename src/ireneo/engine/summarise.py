@@ -1,6 +1,6 @@
-"""Which texts a model has still to write, and what each is written from.
+"""Which texts a model must still write, and what each is written from.
 
-What is due is derived from what is stored, so that a process that is killed loses one answer, and nothing else.
+The stored data determine what is due, so that a killed process loses only one answer.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from ireneo.summaries.story_path import Grown, StoryPath, open_threads
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import join
 
-# Which texts of a story a model has still to write: derived from what is there, in the order of the story.
+# Which texts of a story a model must still write, in the order of the story.
 #
-# A leaf is told as the continuation of the leaves before it, and may resolve what they opened; so leaves are written
-# in order, several with one question where several are due, and a deeper summary as soon as all leaves under it are. A
-# leaf that keeps failing is passed over: its offline text stands for it.
+# A leaf continues the leaves before it, and may resolve threads that they opened. So leaves are written in order,
+# several with one question if several are due, and a deeper summary as soon as all leaves below it are written. A leaf
+# that keeps failing is skipped: its offline text replaces it.
 
 PATIENCE = 3
-"""Failures in a row after which later texts no longer wait for a text."""
+"""After this many failures in a row of a text, later texts no longer wait for it."""
 OFFERED = 16
 """Stretches offered at a time; the caller asks again after each stretch."""
 OPEN_THREADS = 200
@@ -68,9 +68,9 @@ class DueTexts(Struct, frozen=True, kw_only=True):
     ready: tuple[Summary, ...] = ()
     """The stretches whose texts may be written now, in order."""
     missing: int = 0
-    """The number of all texts that are due."""
+    """How many texts are due in total."""
     options: ContextOptions
-    """With the disputes along the path, in view of which they are written."""
+    """With the disputes along the path, which the texts must answer."""
     erased: int = 0
     """The number of erased messages of the session when this was read."""
 
@@ -98,7 +98,7 @@ def due_texts(
             if (span.first_position, span.last_position) not in there
         ]
         depth += 1
-    # What was written by hand stands above what a model would write.
+    # A text by hand takes precedence over a model's.
     by_hand = {(note.since, note.at_position) for note in options.by_hand}
     missing = [each for each in missing if (each.span.first_position, each.span.last_position) not in by_hand]
     missing.sort(key=lambda each: (each.span.last_position, each.depth))
@@ -110,7 +110,7 @@ def due_texts(
             continue
         (summary,) = tx.summaries.get(key, [span.id])
         name = text_id(summary, (), voice)
-        # Those that are to be tried later take nobody's place.
+        # Texts that will be tried later don't take up anybody's place.
         if name not in resting:
             together: Sequence[Summary] = [summary]
             if each.depth == 1 and name not in {lease.work for lease in failing if lease.failures}:
@@ -128,11 +128,11 @@ def due_texts(
     overview = due_overview(reader, row)
     tail = _due_tail(reader, grown) if grown and not (ready or disputed or waits_for is not None) else None
     ready += [tail] if tail and tail.id not in resting else []
-    # It is written from the texts of all leaves, once they are there.
+    # It is written from the texts of all leaves, once these exist.
     if overview and not ([each for each in ready if each is not tail] or disputed or waits_for is not None):
         overview = overview if is_told(path, row) else None
         ready += [overview] if overview and overview.id not in resting else []
-    # Who plays whom is counted over the whole path: at a table a character is seldom called by name.
+    # Who plays whom is counted over the whole path, since characters are seldom called by name at a table.
     cast = cast_section([node.lines("cast") for node in row], DEEP_LINES) if ready or disputed else None
     return DueTexts(
         ready=tuple(replace(stretch, sections=(cast,) if cast else ()) for stretch in (*disputed, *ready)),
@@ -152,7 +152,7 @@ class _Missing(Struct, frozen=True, kw_only=True):
 
 
 def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voice) -> Summary:
-    """The stretch of adjacent canonical summaries whose texts one question asks for; it is not stored itself.
+    """The stretch of adjacent canonical summaries whose texts one question asks for; it isn't stored.
 
     Its sources are the summaries, its id is that of the first text, and its only section is the cast of the path.
     """
@@ -171,10 +171,10 @@ def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voi
 def _leaves_asked_together(
     tx: Transaction, key: SessionKey, missing: Sequence[_Missing], options: ContextOptions
 ) -> Sequence[Summary]:
-    """The leaves from the first of `missing` on that one question asks for, and the deeper summaries over these alone.
+    """The leaves that one question asks for, from the first of `missing` on, and the deeper summaries over only these.
 
-    The leaves are adjacent and not disputed. They end with the last whole deeper summary, if there is one, so that its
-    text is not asked for separately, with all of its messages again.
+    The leaves are adjacent and not disputed. They end with the last complete deeper summary, if there is one, so that
+    its text needs no further question with all of its messages.
     """
     story = settings(options.policy)
     spans = [each for each in missing if each.depth == 1][: 1 if story.running else STRETCH_LEAVES]
@@ -242,14 +242,14 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
 
     jobs: tuple[StoryJob, ...]
     before: tuple[Summary, ...]
-    """The texts that stand before the stretch."""
+    """The texts before the stretch."""
     leaves: tuple[Summary, ...] = ()
-    """The texts of all leaves before the stretch: deeper texts carry only some of the open threads."""
+    """The texts of all leaves before the stretch, since deeper texts carry only some of the open threads."""
     options: ContextOptions
     """With what was written by hand along the path."""
 
     def job(self, number: int, texts: Mapping[SummaryId, Summary]) -> StoryJob:
-        """The job of this number, in view of the `texts` that were written for earlier jobs, by their summaries."""
+        """The job with this number, given the `texts` written for earlier jobs, by their summaries."""
         job = self.jobs[number]
         leaves = [
             each
@@ -274,9 +274,9 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
 
 
 async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel) -> WrittenSummary:
-    """Ask for all texts of a stretch at once; ask separately for each text that the answer lacks, or that is faulty.
+    """Ask for all texts of a stretch at once; ask separately for each text that is missing from the answer or faulty.
 
-    A text that fails by itself is left out, and so are the texts over it. Raises ModelError if none is written.
+    A text that fails even then is left out, and so are the texts above it. Raises ModelError if none is written.
     """
     answers: Mapping[int, Reply[AnyStoryReply]] = {}
     failed: ModelError | None = None
@@ -297,7 +297,7 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
         except ModelError as error:
             given_up = failed is not None and not written
             failed = error
-            # It is asked no more where it can't be reached, or answers neither for all nor for the first.
+            # The model isn't asked again if it can't be reached, or answers neither for all nor for the first.
             if given_up or not isinstance(error, (BadReply, ModelRefused)):
                 break
     if failed and not written:
@@ -306,7 +306,7 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
 
 
 async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[AnyStoryReply]]:
-    """Ask for all texts of a stretch at once; the answers by their numbers, the first with what all cost."""
+    """Ask for all texts of a stretch at once; the answers by their numbers, the first with the total cost."""
     prompt = await asyncio.to_thread(stretch_prompt, story.jobs, count)
     answer = await model.ask(prompt, StoryReplies)
     out: dict[int, Reply[AnyStoryReply]] = {}
@@ -318,7 +318,7 @@ async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> 
 
 
 def _joined_result(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
-    """What came of several texts as one result."""
+    """Join the results of several texts."""
     writings = [each.writing for each in written]
     verdicts = [each.verdict for each in written]
     return WrittenSummary(
@@ -356,7 +356,7 @@ def _story_stretch(
 def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
     """The threads that are open after the texts `before` a summary.
 
-    Where models wrote most of the texts, threads that rules found don't count.
+    If models wrote most of the texts, threads found by rules don't count.
     """
     if mostly_model_written(before):
         before = [
@@ -371,11 +371,11 @@ def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOp
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
-    """What a summary is written from, except what stands before the summary."""
+    """What a summary is written from, except what precedes the summary."""
     messages, parts = _story_sources(tx, key, summary, options, voice)
     if summary.sources and not settings(options.policy).running:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)
-        # Threads are carried, never retold: those that a model found below, where one did.
+        # Threads are carried, never retold: those by a model below, if there are any.
         carried = join([child.threads for child in children], settings(options.policy).open_threads)
         summary = replace(summary, threads=carried)
     return StoryJob(
@@ -398,7 +398,7 @@ def _is_from_messages(summary: Summary, options: ContextOptions) -> bool:
 def _story_sources(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
-    """The messages or the summaries that a summary is written from: as fine as fit into the window."""
+    """The messages or summaries from which a summary is written: as fine as fits into the window."""
     story = settings(options.policy)
     first = summary.first_position
     if story.running and summary.sources:
@@ -414,7 +414,7 @@ def _story_sources(
 def _before(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Summary], Sequence[Summary]]:
-    """The summaries before a summary, as finely as they were shown when its first message came, and all leaves."""
+    """The summaries before a summary, as fine as they were shown when its first message came, and all leaves."""
     place = summary.first_position - 1
     before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
     if not before or settings(options.policy).running:
@@ -437,7 +437,7 @@ def _head_at_end(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
 
 
 async def due_summaries(store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> DueTexts:
-    """The stretches that a context rebuilt now would show and that nobody has written about yet, or are disputed."""
+    """The stretches that a context rebuilt now would show and that have no text yet, or a disputed one."""
     check_budget(options.budget)
     due, made = await store.read(_due_summaries, key, branch, options, voice)
     await keep_made(store, key, made, due.erased)
@@ -448,7 +448,7 @@ def _due_summaries(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[DueTexts, list[Summary]]:
     head = tx.log.head(key, branch)
-    # What a strategy of a user's own says is what is shown.
+    # The text of a user's own strategy is shown as it is.
     if head is None or options.policy.strategy is not None:
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
@@ -458,16 +458,16 @@ def _due_summaries(
     return DueTexts(ready=ready, missing=len(ready), options=options, erased=tx.sessions.erased(key)), list(due.made)
 
 
-# The overview of a story for narrow contexts: which are stored, whether one is due, and what it is written from.
+# The overview of a story for narrow contexts: which are stored, whether one is due, and its sources.
 
 LEAST_TOKENS, MOST_TOKENS = 800, 8_000
-"""The least and the most tokens that an overview is asked to have."""
+"""The least and the most tokens of an overview."""
 NO_ROOM = 400
 """With less room than this none is asked for."""
 
 
 def budgets_asked(tx: Transaction, key: SessionKey, policy: Policy) -> set[int]:
-    """The budgets of narrow contexts for which an overview was written, or for which one was lacking."""
+    """The budgets of narrow contexts for which an overview was written, or for which one was missing."""
     ending = f"/{policy.summarizer}{OVERVIEW}"
     written = {asked_budget(each) for each in tx.summaries.summarizers(key) if ending in each}
     return written | {
@@ -476,7 +476,7 @@ def budgets_asked(tx: Transaction, key: SessionKey, policy: Policy) -> set[int]:
 
 
 def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None:
-    """The overview of the path that is to be written for contexts of the reader's budget, but for its content."""
+    """The overview of the path that must be written for contexts of the reader's budget, without its content."""
     options, voice = reader.options, reader.voice
     if settings(options.policy).running or not is_narrow(row, options.budget):
         return None
@@ -500,7 +500,7 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
 
 
 def is_told(path: StoryPath, row: Sequence[Summary]) -> bool:
-    """Whether models told most of the leaves under a row, so that an overview can be written."""
+    """Whether models wrote most of the leaves under a row, so that an overview can be written."""
     return mostly_model_written(_leaf_texts(path, row))
 
 
@@ -511,7 +511,7 @@ def _leaf_texts(path: StoryPath, row: Sequence[Summary]) -> Sequence[Summary]:
 def overview_job(
     tx: Transaction, key: SessionKey, overview: Summary, options: ContextOptions, voice: Voice
 ) -> StoryJob:
-    """What an overview is written from: the texts of all leaves on its path. Raises SummaryNotFound."""
+    """The sources of an overview: the texts of all leaves on its path. Raises SummaryNotFound."""
     place = overview.last_position
     (last,) = tx.log.path(key, overview.last, place, place)
     options = replace(options, notes=tuple(tx.annotations.on_path(key, last.id)))
@@ -541,11 +541,11 @@ def overview_job(
     )
 
 
-# The newest messages, told ahead of their leaf where narrow contexts have no room for them.
+# The newest messages, summarised before their leaf is due if narrow contexts have no room for them.
 
 
 def _due_tail(reader: StoredReader, grown: Grown) -> Summary | None:
-    """The text of newest messages that is to be written for contexts of the reader's budget, but for its content."""
+    """The text of newest messages that must be written for contexts of the reader's budget, without its content."""
     options = reader.options
     if not options.budget or options.policy.seen_by or settings(options.policy).running or grown.behind:
         return None
@@ -571,7 +571,7 @@ def _due_tail(reader: StoredReader, grown: Grown) -> Summary | None:
 
 
 def _tail_job(tx: Transaction, key: SessionKey, tail: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
-    """What the text of newest messages is written from, as that of a leaf is."""
+    """The sources of a text of newest messages, which are like those of a leaf."""
     options = replace(options, notes=tuple(tx.annotations.on_path(key, tail.last)))
     messages = _messages_heard(tx, key, tail, tail.first_position, options.policy)
     before, leaves = _before(tx, key, tail, options, voice)

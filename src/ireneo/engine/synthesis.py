@@ -40,20 +40,20 @@ from ireneo.summaries.statements import prose, prose_worth
 OWN_TOOLS = "ireneo"
 """Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
 SHOWN_TOKENS = 16_000
-"""Tokens of a run's messages that a model is shown besides the diary; small models read so much well."""
+"""How many tokens of a run's messages a model is shown besides the diary; small models read this much well."""
 FILLED_TOKENS = 10_000
-"""Up to so many tokens unimportant messages are shown too, so that a short run is read whole."""
+"""Up to this many tokens unimportant messages are shown too, so that a short run is shown whole."""
 DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
-"""Tokens of a message that are shown, by speaker."""
+"""How many tokens of a message are shown, by speaker."""
 WIDER = (6, 4, 3, 2)
-"""How many times the tokens below a message may have where few are shown."""
+"""How many times more tokens a message may have if few are shown."""
 LEAST_SAID = 1.5
 """The least worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
-"""Failures of a run that are shown with their outcome, at most, the most costly first."""
+"""Most failures of a run that are shown with their outcome, the most costly first."""
 AFTER = 2
-"""Messages after a failure in which the agent may explain it."""
+"""How many messages after a failure may explain it."""
 MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
 LOOKED_TOKENS = 800
 """Tokens of messages that a model is shown for each of its lessons, when it looks at them once more."""
@@ -64,7 +64,7 @@ RELATED, NEIGHBOURS = 3, 2
 NEAR = 0.2
 """The least likeness (shared words and names, of all of both) of a known lesson that is shown beside a new one."""
 KNOWN_TOLD = 40
-"""Known lessons of the project that a model may confirm or contradict."""
+"""How many known lessons of the project a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
 _FENCES = ("</messages>", "</diary>", "</known>", "</drawn>")
 _LOG = logging.getLogger("ireneo")
@@ -73,7 +73,7 @@ _OUTCOMES = {"good": "its log says that it came out well", "bad": "its log says 
 
 
 class Synthesis(Struct, frozen=True, kw_only=True):
-    """The answers of a model about a run."""
+    """A model's answers about a run."""
 
     observations: tuple[Observation, ...] = ()
     worthless: frozenset[str] = frozenset()
@@ -83,7 +83,7 @@ class Synthesis(Struct, frozen=True, kw_only=True):
     usage: tuple[Usage, ...] = ()
 
     def joined(self, other: Synthesis) -> Synthesis:
-        """The answers about two parts of one run."""
+        """Join the answers about two parts of one run."""
         return Synthesis(
             observations=(*self.observations, *other.observations),
             worthless=self.worthless | other.worthless,
@@ -104,7 +104,7 @@ async def synthesise(
 
     `drawn` is what rules would tell of it for the first time: what other runs showed as well, no model leaves out.
     """
-    # Those in a model's words first: of the others the rules count without being told.
+    # Lessons in a model's words come first: rules count the others without being shown them.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))
     asked = told[:KNOWN_TOLD]
     shown, prompt = await asyncio.to_thread(_prompt, material, entries, asked, drawn[:MOST_DRAWN], count)
@@ -165,7 +165,7 @@ def _prompt(
 def _cited_in_diary(
     material: RunMaterial, entries: Sequence[DiaryEntry], shown: Sequence[Message]
 ) -> tuple[Message, ...]:
-    """The messages that the diary cites, besides those that are shown."""
+    """The messages that the diary cites, apart from those that are shown."""
     there = {each.id for each in shown}
     named = {name for entry in entries for line in entry.lines for name in line.sources} - there
     return tuple(each for each in material.messages if each.id in named)
@@ -196,7 +196,7 @@ def _rooms(material: RunMaterial) -> dict[MessageId, int]:
 
 
 def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message]) -> dict[MessageId, int]:
-    """The allowances, as many times as large as all of the messages together have room for."""
+    """The allowances, multiplied as far as there is room."""
     for times in WIDER:
         if sum(min(times * room, messages[name].tokens) for name, room in rooms.items()) <= SHOWN_TOKENS:
             return {name: times * room for name, room in rooms.items()}
@@ -204,14 +204,14 @@ def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message])
 
 
 def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
-    """The worth of messages: the user's, those of costly failures, reasons of the agent, and the ends of tasks."""
+    """The worth of messages: the user's, those of costly failures, the agent's reasons, and the ends of tasks."""
     worth: dict[MessageId, float] = {}
     called = {call.id: message.id for message in messages for call in message.draft.calls}
     for message in messages:
         answered = [each for each in message.draft.results if any(True for _ in said_in_results(each))]
         if message.role == "user" or answered:
             worth[message.id] = 100.0
-            # Without the call, what the user refused would seem to be the call that is shown before.
+            # Without the call, the refusal would seem to concern the call shown before.
             worth |= {called[each.call_id]: 100.0 for each in answered if each.call_id in called}
         elif message.role == "assistant":
             said = max(map(prose_worth, prose(message.text)), default=0.0)
@@ -231,7 +231,7 @@ def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageI
 
 
 def _own(material: RunMaterial) -> list[Message]:
-    """The run's messages without the answers of memory's own tools."""
+    """The run's messages without the answers of the memory's own tools."""
     recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
     return [each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)]
 
@@ -265,7 +265,7 @@ def _numbered(
         for result in message.draft.results:
             output = without_recalled(result.text)
             text = _about_names(output, names, room, count)
-            # The line of a long output that says what went wrong stands anywhere in it.
+            # In a long output the line with the error may be anywhere.
             telling = excerpt(text, room, "", count) if text == output else None
             parts.append(neutralise(telling, _FENCES) if telling else _cut(text, room, count))
         called = CALL_TOKENS * max(room // _room(message, failed=False), 1)
@@ -416,7 +416,7 @@ def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observati
 
 
 def speaks_of(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the messages support any claim of `text`: only then are they evidence for or against it."""
+    """Whether the messages support any claim of `text`; only then are they evidence for or against it."""
     evidence = SourceIndex(source_texts(cited))
     return any(evidence.supports(claim) for claim in named_in(text))
 
@@ -446,7 +446,7 @@ def _observed_again(
 
 
 def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> list[Observation]:
-    """The observations by rules; those that a model called worthless are reduced to statistics."""
+    """The observations by rules; those that a model called worthless become statistics."""
     return [
         replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
         for each in shown

@@ -1,4 +1,4 @@
-"""The tree of a session: find messages by id, move branches, find what no branch leads to, and describe summaries."""
+"""The tree of a session: find messages by id, move branches, find messages on no branch, and describe summaries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
 
 
 def _renew_traps(tx: Transaction, key: SessionKey) -> None:
-    """Compile the traps anew where a branch came to messages that were undone: what they tell warns again."""
+    """Compile the traps again if a branch returns to undone messages, which may warn again."""
     if tx.traps.read(key.space) is not None:
         tx.traps.keep(key.space, compile_traps(tx, key.space))
 
@@ -85,23 +85,23 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
 
 
 class TreePath(Struct, frozen=True, kw_only=True):
-    """The part of the tree that belongs to one path alone: the positions from `first` to its head."""
+    """The part of the tree that belongs only to one path: the positions from `first` to its head."""
 
     name: str
     """The name of its branch; empty for an abandoned path."""
     head: Head
     first: int
-    """The first position that belongs to this path alone; if there is none, one behind the head."""
+    """The first position that belongs only to this path; if there is none, one after the head."""
     parent: int | None
-    """The index of the path that this one leaves; None if it begins with a first message of its own."""
+    """The index of the path that this one leaves; None if it begins with its own first message."""
     leaves_at: MessageId | None
     """The last message that it shares with that path."""
     tokens: int
-    """The cost of the messages that belong to this path alone."""
+    """The cost of the messages that belong only to this path."""
 
     @property
     def messages(self) -> int:
-        """The number of messages that belong to this path alone."""
+        """The number of messages that belong only to this path."""
         return self.head.position - self.first + 1
 
 
@@ -348,18 +348,18 @@ def _overviews(reader: StoredReader, count: Count) -> list[TreeNode]:
 def whole_text(summary: Summary, count: Count) -> str:
     """The full text of a summary: all lines of a block of work, the words of a story's."""
     if summary.level == "story":
-        # Of sentences that rules chose there are more than a reader wants; a model's text is read as a whole.
+        # Sentences selected by rules are more than a reader wants; a model's text is read as a whole.
         room = MOST_TOLD if summary.is_written else TOLD_TOKENS
         (block,) = tell_blocks([summary], room, billed(count))
         return block.partition("\n")[2]
-    # Bare names only fill room that a context leaves; here they would bury the rest.
+    # Bare names only fill spare room in a context; here they would bury the rest.
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}
     lines |= {"names": [], "state": [(line, ()) for line in shown_state(summary.lines("state"))]}
     return render(summary, lines, WORK)
 
 
 def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
-    """The widest summaries; of a story those kept for a path of this length."""
+    """The widest summaries; for a story those kept for a path of this length."""
     widest = reader.frontier(reader.head.position)
     if policy.story is None:
         return widest
@@ -367,7 +367,7 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
-    """The summaries `shown` and all that they were made from, by position, the widest first."""
+    """The summaries `shown` and all their sources, by position, the widest first."""
     found: dict[str, Summary] = {}
     row = list(shown)
     while row:
@@ -378,7 +378,7 @@ def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) ->
 
 
 def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
-    """How many messages stand behind the last summary, and what they cost."""
+    """How many messages come after the last summary, and what they cost."""
     if head is None:
         return 0, 0
     if not shown:

@@ -28,9 +28,9 @@ _ERROR = 90
 _SAID = 120
 _FILES = 3
 _LEFT_FAILING = 2
-"""Most checks that are told as failed beside the last one."""
+"""How many checks besides the last one are reported as failed at most."""
 UNDONE = "undo "
-"""Begins the subject of a dead end that worked and was taken back."""
+"""Prefix of the subject of a dead end that worked and was reverted."""
 _LEAST = 30
 """Least room for the agent's closing words."""
 BASE_SALIENCE = 0.4
@@ -45,14 +45,14 @@ class Turn(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     """From the user's message on; never empty."""
     place: Mapping[str, str] = {}
-    """Where the agent worked, such as the directory, as far as that is known."""
+    """Where the agent worked, such as the directory, if known."""
 
 
 def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
     """The memories of a turn, the episode first; none where no work was done.
 
-    Injected messages and other tools' summaries are no evidence. A call that the user refused is told in the episode,
-    and is no failure.
+    Injected messages and other tools' summaries are no evidence. A call that the user refused is part of the episode,
+    and no failure.
     """
     spoken = [message for message in turn.messages if message.draft.origin == "spoken"]
     done = steps(spoken)
@@ -67,7 +67,7 @@ def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
 
 
 def _step_of(line: Line, done: Sequence[Step]) -> Step:
-    """The last step that a dead end rests on: of several calls in one message the one that it tells of."""
+    """The last step on which a dead end is based; of several calls in one message the one that it names."""
     shown = [step for step in done if step.source in line.sources]
     return next((step for step in reversed(shown) if key(step) == line.subject), shown[-1])
 
@@ -110,7 +110,7 @@ def _call_name(step: Step) -> str:
 
 
 def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """Which files were changed for good, relative to the directory."""
+    """The files whose changes were kept, relative to the directory."""
     made: dict[str, Step] = {}
     for place, step in enumerate(done):
         if step.action.kind in CHANGES and not step.action.shell and step.result is not None and not step.failed:
@@ -126,9 +126,9 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
 
 
 def _outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """How the last command ended, if it failed, or else the last check; and whether the changes were taken back since.
+    """How the last command ended, if it failed, or else the last check; and whether the changes were reverted since.
 
-    What is passed on as passed is what nothing contradicts: neither its status nor its output.
+    A check counts as passed if neither its status nor its output contradicts that.
     """
     told = _last_told(done)
     for left in _left_failing(done, told):
@@ -154,7 +154,7 @@ def _last_told(done: Sequence[Step]) -> Step | None:
 
 
 def _left_failing(done: Sequence[Step], told: Step | None) -> list[Step]:
-    """The last checks that failed when they were run last, but for the one that is told anyway."""
+    """The checks that failed when they were last run, except the one that is reported anyway."""
     last = {step.action.subject: step for step in done if step.action.kind == "check" and step.result is not None}
     left = [step for step in last.values() if step.failed_itself and step is not told]
     return [step for step in left if told is None or not _failed_before(step, told)][-_LEFT_FAILING:]
@@ -173,7 +173,7 @@ def _passed(check: Step) -> bool:
 
 
 def _taken_back(done: Sequence[Step]) -> Step | None:
-    """The last step that took changes back, if nothing was changed or tried since."""
+    """The last step that reverted changes, if nothing was changed or tried since."""
     for step in reversed(done):
         if takes_back(step):
             return step
@@ -183,7 +183,7 @@ def _taken_back(done: Sequence[Step]) -> Step | None:
 
 
 def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """The weightiest of the agent's closing sentences."""
+    """The agent's closing sentences with the most weight."""
     last = spoken[-1]
     if last.role != "assistant" or last.draft.calls:
         yield "It ended without an answer.", (last.id,)
@@ -222,9 +222,9 @@ def _last_time(messages: Sequence[Message]) -> datetime | None:
 
 
 def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: datetime) -> MemoryDraft | None:
-    """An episode of a leaf's weightiest sentences, in order; None where nothing was told.
+    """An episode of the sentences of a leaf with the most weight, in order; None if there are none.
 
-    `at` is the time of the last message that it covers, where known.
+    `at` is the time of the last message that it covers, if known.
     """
     text, messages = weightiest(leaf.lines("story"))
     if not text:
@@ -251,7 +251,7 @@ def _agent_memory(
 
 
 class KnownFailure(Struct, frozen=True, kw_only=True):
-    """A failure that a session knows of and has not seen to work since."""
+    """A failure that a session knows of and hasn't seen working since."""
 
     signature: str
     text: str

@@ -1,4 +1,4 @@
-"""Vectors: computed for documents that lack them, and held in memory up to date with the store."""
+"""Vectors: computed for documents without one, and kept in memory up to date with the store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Embedded(Struct, frozen=True, kw_only=True):
 async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1_000) -> Embedded:
     """Compute the vectors of at most `limit` documents, memories first, then the newest messages.
 
-    What is due follows from what is stored, so this may be stopped anywhere; concurrent processes only do some work
+    The stored data determine what is due, so this may be stopped anywhere; concurrent processes only do some work
     twice. The embedder is asked outside any transaction: a document that was erased or rewritten meanwhile gets no
     vector. Raises EmbedderError, with the vectors before it kept.
     """
@@ -120,13 +120,13 @@ class HeldVectors:
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
 
-        `port` must be that of a `read()`: uncommitted vectors must not be remembered. Nothing erased before that
+        `port` must be that of a `read()`, since uncommitted vectors must not be cached. Nothing erased before that
         snapshot is returned. Raises MissingExtra without the extra `vectors`, and EmbedderError if `query` has another
         number of dimensions than the vectors.
         """
         key = (space, index, embedder)
         if (likely := port.likely(space, index, embedder, query, k)) is not None:
-            # The store searches by an index of its own.
+            # The store searches with its own index.
             with self._guard:
                 self._held.pop(key, None)
             return _Held().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)

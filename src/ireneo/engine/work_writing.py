@@ -1,4 +1,4 @@
-"""Notes of a model on an agent's work: the prompt for a stretch, the check of the reply, and where notes are put."""
+"""A model's notes on an agent's work: the prompt for a stretch, the check of the reply, and where notes are stored."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from ireneo.summaries.work import summary_of
 _RULINGS = topic(Rulings)
 
 
-# What a writer is shown: numbered messages, each thing once.
+# What a writer is shown: numbered messages, each text once.
 
 SAME_CHARACTERS = 200
 """Repeated lines with at least this many characters are replaced by a reference to the message that showed them."""
 BEFORE = "old"
-"""How the name of an edit's argument begins that holds the replaced text."""
+"""The beginning of the names of an edit's arguments that contain the replaced text."""
 WEAK_CHARACTERS = 12
 """A shorter line, such as a bracket, is too common to be recognised as a repetition."""
 NOTES_SHARE = 0.04
@@ -62,12 +62,12 @@ REQUEST_CHARACTERS = 400
 OUTPUT_SHARE = 1 / 27
 """The tokens of the notes as a share of the stretch's."""
 NARROW_SHARE = 1 / 33
-"""The share of the stretch for the notes that a narrow context shows, where they are not written for a narrow one: a
-context with 1/25 of the stretch shows them beside the last request and the newest messages."""
+"""The share of the stretch for the notes that a narrow context shows, if they are not written for a narrow one: a
+context with 1/25 of the stretch shows them together with the last request and the newest messages."""
 WIDE_SHARE = 1 / 18
 """A context with a larger share of the stretch is wide."""
 LEAST_SHARE = 1 / 72
-"""The least share: it also has to suffice for wider contexts than the narrowest one."""
+"""The least share, which must also suffice for wider contexts than the narrowest one."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN, SURE_CHARACTERS = 0.48, 4, 3.8
 """Words of notes, which are full of names and paths, and characters per token of a context's budget; and characters of
@@ -77,13 +77,13 @@ REPAIR_TOKENS = 3_000
 REPAIR_SHARE = 0.1
 """The most tokens of a repair as a share of the first prompt."""
 RULED_SHARE = 0.25
-"""The least share of the words of what the user is said to have ruled that stand in the messages that it names, or in
-those that these answer."""
+"""The least share of the words of a user's ruling that must be in the messages that the note names, or in those that
+these answer."""
 NOT_RULED = "The messages that it names hardly speak of that."
 LINE_CHARACTERS = 80
-"""Characters of a line or a clause that a complaint names."""
+"""How many characters of a line or clause a complaint quotes."""
 MIN_LOST, MIN_REPAIRED = 3, 4
-"""The least worth of a note that the model is asked for again: if the whole note was struck, or only a clause."""
+"""The least worth of a note that is asked for again: if the whole note was struck, or only a clause."""
 FRAME_TOKENS = 1_200
 """Tokens of the fixed text of a prompt."""
 
@@ -100,7 +100,7 @@ def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
 def _without_repeated_lines(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
     """Replace runs of lines that an earlier message has shown (`seen`) by a reference to that message.
 
-    With `whole` the text stays as it is, since the model has to see what a call changes.
+    With `whole` the text is not changed, since the model has to see what a call changes.
     """
     out: list[str] = []
     run: list[str] = []
@@ -115,7 +115,7 @@ def _without_repeated_lines(text: str, position: int, seen: dict[str, int], *, w
 
     for line in text.split("\n"):
         bare = GUTTER.sub("", line).strip()
-        # A bracket alone stands anywhere, and goes with what stands before it.
+        # A bracket alone may occur anywhere, and belongs to what precedes it.
         first = source if len(bare) < WEAK_CHARACTERS else seen.setdefault(bare, position)
         if whole or first in (None, position) or (run and first != source):
             put_run()
@@ -154,9 +154,9 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
 
 
 def _without_noise(text: str) -> str:
-    """`text` without the reminders that a harness put into it, and with the number of each tenth line alone.
+    """`text` without the harness's reminders, and with only the number of every tenth line.
 
-    The numbers of all are a tenth of what reading files costs. Before a tab they may as well be data.
+    The numbers of all lines are a tenth of the cost of reading files. Before a tab they may also be data.
     """
     text = without_reminders(text)
     counted = line_numbers(text)
@@ -170,9 +170,9 @@ def _without_noise(text: str) -> str:
 
 
 def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:
-    """What a call was given, as it reads: not as JSON, which takes two signs for each new line.
+    """The arguments of a call as plain text, not as JSON, which needs two characters for each line break.
 
-    What it changes has to be seen whole; what stood there before was.
+    The new text of a change must be shown whole; the replaced text was shown before.
     """
     if not isinstance(call.arguments, Mapping):
         return arguments_text(call)
@@ -184,28 +184,28 @@ def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:
 
 
 class NotesJob(Struct, frozen=True, kw_only=True):
-    """A stretch of an agent's work on which notes are to be taken, and the blocks that they are for."""
+    """A stretch of an agent's work that needs notes, and the blocks that get them."""
 
     policy: Policy
     voice: Voice
     messages: tuple[Message, ...]
     """The messages of the stretch."""
     evidence: tuple[Message, ...]
-    """The messages that notes are checked against: these, and earlier ones as far as they are at hand."""
+    """The messages against which notes are checked: these, and available earlier ones."""
     blocks: tuple[Summary, ...]
     """The canonical blocks that begin or end among them, in order."""
     waits: bool = False
-    """Whether the messages behind the last block wait for a block of their own."""
+    """Whether the messages after the last block wait for a block of their own."""
     taken: tuple[tuple[SectionName, Line], ...] = ()
     """Earlier notes on what these blocks cover."""
     before: tuple[tuple[SectionName, Line], ...] = ()
-    """The notes on all that comes before."""
+    """The notes on everything before."""
     asked: tuple[Message, ...] = ()
     """The user's earlier requests."""
     disputes: tuple[Annotation, ...] = ()
     window: int
     room: float | None = None
-    """The room of the context that they are written for, as a share of what they are on; None: unknown."""
+    """The room of the context for which they are written, as a share of what they cover; None if unknown."""
 
     @property
     def tokens(self) -> int:
@@ -214,7 +214,7 @@ class NotesJob(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> int:
-        """The number of words, about, that the notes should have."""
+        """About how many words the notes should have."""
         return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MAX_WORDS), MIN_WORDS)
 
     @property
@@ -226,7 +226,7 @@ class NotesJob(Struct, frozen=True, kw_only=True):
 
 
 class Located(Struct, frozen=True, kw_only=True):
-    """A note, and the messages that it rests on."""
+    """A note, with the messages that support it."""
 
     statement: Note
     messages: tuple[Message, ...]
@@ -238,7 +238,7 @@ class Located(Struct, frozen=True, kw_only=True):
 
 
 class Locator:
-    """Finds the messages that notes rest on: those that they cite, or those that share most of their words."""
+    """Finds the messages that support notes: those that they cite, or those that share most of their words."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         """Look among `messages`, of which there is at least one."""
@@ -246,10 +246,10 @@ class Locator:
         self._at = {message.position: message for message in messages}
 
     def locate_all(self, statements: Sequence[Note]) -> list[Located]:
-        """The same for statements that are told in the order in which it happened, or nearly so.
+        """Locate statements that are, at least nearly, in the order of events.
 
-        Each may rest on what shows most of its words, and going back costs: of all ways to place them the best is
-        taken, and of several alike the newest messages.
+        Each is best placed at the message with most of its words, and going back costs. Of all placements the best is
+        chosen, and of equal ones that with the newest messages.
         """
         scores = [self._scores(statement) for statement in statements]
         reached: list[float] = [0.0] * len(self._messages)
@@ -288,7 +288,7 @@ class Locator:
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
 
     def _scores(self, statement: Note) -> list[float]:
-        """For each message how much it supports a note, relative to the message that supports it most."""
+        """How much each message supports a note, relative to the message that supports it most."""
         if any(number in self._at for number in statement.at):
             return [float(message.position in statement.at) for message in self._messages]
         wanted = _words_of(statement.text) & self._rarity.keys()
@@ -305,11 +305,11 @@ class Locator:
 BACKWARDS = 0.5
 """The penalty for locating a note before the note that precedes it, as a share of its score."""
 NOT_SAID = 0.6
-"""The weight of messages that the user did not say, where a note tells what the user ruled."""
+"""The weight of messages that the user did not say, for a note on a user's ruling."""
 
 
 def _best_up_to(values: Sequence[float]) -> list[int]:
-    """For each place the place of the largest value up to there; of equal values, the last."""
+    """For each index the index of the largest value up to there; the last of equal ones."""
     out: list[int] = []
     best = 0
     for place, value in enumerate(values):
@@ -322,9 +322,9 @@ _CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
 
 
 def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the cited messages hold hardly anything of a ruling's words.
+    """Whether the cited messages contain hardly any of a ruling's words.
 
-    What a clause beside it denies ("…; no test written yet") stands in no message.
+    What an additional clause denies ("…; no test written yet") is in no message.
     """
     clauses = _CLAUSE.split(text)
     told = ", ".join(clause for clause in clauses if not _RULINGS.negates.match(clause)) if len(clauses) > 1 else text
@@ -343,12 +343,12 @@ class NotesJudged(Judged, frozen=True, kw_only=True):
 
 
 class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
-    """The question for notes on a stretch, the check of the reply, and the distribution of notes over its blocks."""
+    """The question for notes on a stretch, the check of the reply, and the assignment of notes to its blocks."""
 
     reply = NotesReply
 
     def __init__(self, job: NotesJob, count: Count, among: Sequence[Message] | None = None) -> None:
-        """`among` are the messages that a note may rest on, where not all of the job's are."""
+        """`among` are the messages that may support a note, if not all of the job's may."""
         self.job = job
         self.voice = job.voice
         self._count = count
@@ -383,14 +383,14 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return critical(self.job.messages)
 
     def read(self, reply: NotesReply) -> list[Located]:
-        """Parse the notes of a reply and locate their sources; what is no note is kept as refused."""
+        """Parse the notes of a reply and locate their sources; other lines are kept as refused."""
         lines = [line for text in reply.notes for line in text.splitlines() if line.strip()]
         read = [self._heeded(line, read_note(line)) for line in lines]
         refused = [Located(statement=each, messages=self.job.messages[-1:]) for each in read if each.refused]
         return [*self.locate([each for each in read if not each.refused]), *refused]
 
     def _heeded(self, line: str, note: Note | None) -> Note:
-        """A note as it was read, or why it is refused: a line that is none, or that rests on messages that aren't."""
+        """A parsed note, or why it is refused: it is no note, or cites messages that don't exist."""
         shown = clip(" ".join(line.split()), LINE_CHARACTERS)
         if note is None:
             why = f"The line “{shown}” is no note: that is a kind, a worth from 5 to 1 and a statement."
@@ -408,7 +408,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return self._locator.locate_all(notes)
 
     def repair(self, answer: list[Located]) -> tuple[Prompt, list[Located]] | None:
-        """A question about the worthy notes that have faults, with only the messages that support these notes."""
+        """A question about the important notes with faults, with only the messages that support these notes."""
         wrong = self._worth_repair(answer)
         if not wrong:
             return None
@@ -429,7 +429,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return [*rest, *again]
 
     def judge(self, answer: Sequence[Located]) -> NotesJudged:
-        """Strike what the sources don't support; if most of the notes is struck, nothing is trusted."""
+        """Strike what the sources don't support; if most of the notes are struck, nothing is trusted."""
         foreign = self._foreign_language(answer)
         kept: list[Located] = []
         complaints = [foreign] if foreign else []
@@ -452,11 +452,11 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         )
 
     def supported(self, answer: Sequence[Located]) -> float:
-        """The share of the claims that the sources support; 1 where nothing can be looked up."""
+        """The share of the claims that the sources support; 1 if nothing can be checked."""
         return supported_rate("\n".join(each.statement.text for each in answer), self._grounds.shown)
 
     def texts(self, judged: NotesJudged, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
-        """Give each note to the block that covers its sources; notes behind the last block wait for their own."""
+        """Give each note to the block that covers its sources; notes after the last block wait for their own."""
         job = self.job
         last = job.messages[-1].position
         seen = replace(writing, seen_first=job.messages[0].position, seen_last=last)
@@ -481,7 +481,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return out, ()
 
     def _struck(self, located: Located) -> Struck:
-        """Check one note by the outcomes up to the end of its block; a note on the state by all outcomes."""
+        """Check one note against the outcomes up to the end of its block; a note on the state against all outcomes."""
         note, end = located.statement, self.job.messages[-1].position
         if note.refused:
             return Struck(text="", complaints=(note.refused,))
@@ -523,7 +523,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
 
 
 def _told_faults(left: Struck) -> list[str]:
-    """What was struck of one note, and why; empty if nothing was."""
+    """What was struck from one note, and why; empty if nothing was."""
     struck = [f"“{clip(part, LINE_CHARACTERS)}”" for part in left.parts if part]
     why = " ".join(left.complaints)
     return [f"{', '.join(struck)}: {why}" if struck else why] if why else []
@@ -538,7 +538,7 @@ def _said(messages: Sequence[Message]) -> list[str]:
 
 
 def earlier(job: NotesJob, room: int, count: Count) -> str:
-    """The part of a prompt on what came before: the last requests, and the weightiest notes with their ids."""
+    """The part of a prompt about what came before: the last requests, and the most important notes with their ids."""
     told: list[str] = []
     if job.asked:
         requests = [clip(" ".join(message.text.split()), REQUEST_CHARACTERS) for message in job.asked]
@@ -555,7 +555,7 @@ def earlier(job: NotesJob, room: int, count: Count) -> str:
 
 
 def weightiest(notes: Noted, room: int, count: Count) -> list[str]:
-    """Choose the notes of most weight that fit into `room`, and write them in order, each behind its id."""
+    """Choose the notes with the most weight that fit into `room`, and write them in order, each after its id."""
     lines = [f"[{note_id(line.text)}] {neutralise(line.text)}" for _, line in notes]
     best = sorted(range(len(lines)), key=lambda place: (-notes[place][1].weight, -notes[place][1].position))
     return [lines[place] for place in fitting(lines, best, room, count)]
@@ -573,14 +573,14 @@ def _written(each: Located) -> str:
 
 
 MOST_SOURCES = 12
-"""Messages kept as the sources of a note, the last ones."""
+"""How many messages are stored as the sources of a note, the last ones."""
 
 
 def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:
     known = {note_id(line.text): line for _, line in job.before}
     for each in statements:
         sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-MOST_SOURCES:])
-        # Where things stand is told of the end, whatever it rests on.
+        # A note on the state describes the end, whatever it is based on.
         position = job.messages[-1].position if each.statement.section == "status" else each.position
         yield each.statement.section, line_of(each.statement, each.messages[0].position, position, sources)
         for name in each.statement.replaces:

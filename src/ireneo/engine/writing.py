@@ -1,7 +1,7 @@
-"""Have a model write the texts of summaries: ask, judge, ask once more with what is wrong, and keep what stands.
+"""Have a model write the texts of summaries: ask, judge, ask once more about the faults, and keep what is supported.
 
-What is asked, and what an answer is held to, is the `WritingTask`'s: `engine/work_writing.py` has the one for
-an agent's work, `engine/story_writing.py` the one for stories.
+The `WritingTask` decides what is asked, and how an answer is judged: `engine/work_writing.py` has the one for an
+agent's work, `engine/story_writing.py` the one for stories.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ireneo.summaries.summary import Summary, Writing
 MAX_STRUCK = 0.5
 """An answer of which more than this share is struck is not trusted at all."""
 MAX_FAULTS = 12
-"""Faults that a repair names."""
+"""How many faults a repair names."""
 MIN_PIECE_TOKENS = 40
-"""No piece of what a model is shown is shortened to less."""
+"""No piece that a model is shown is shortened further than this."""
 
 WritingOutcome = Literal["written", "repaired", "offline"]
 
 
 class WrittenSummary(Struct, frozen=True, kw_only=True):
-    """The texts that came of one question to a model."""
+    """The texts that resulted from one question to a model."""
 
     texts: tuple[Summary, ...]
     """For an agent's work one text for each block of the stretch; the first one has the cost of all of them."""
@@ -45,7 +45,7 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
     writing: Writing
-    """How these texts came about: model, prompt, cost, and what was struck."""
+    """How these texts were written: model, prompt, cost, and what was struck."""
 
     @property
     def text(self) -> Summary:
@@ -63,7 +63,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     struck: int
     """How many statements were struck, or lost a clause."""
     trusted: bool
-    """Whether so much passed the check that the answer may be used at all."""
+    """Whether enough passed the check that the answer may be used at all."""
 
 
 R = TypeVar("R", bound=Struct)
@@ -89,11 +89,11 @@ class WritingTask(ABC, Generic[R, A, J]):
 
     @abstractmethod
     def read(self, reply: R) -> A:
-        """What a reply states."""
+        """Convert a reply."""
 
     @abstractmethod
     def repair(self, answer: A) -> tuple[Prompt, A] | None:
-        """The question about the faults of an answer, and the part without any; None where nothing is to be asked."""
+        """The question about the faults of an answer, and the part without any; None if nothing needs to be asked."""
 
     @abstractmethod
     def repaired(self, rest: A, again: A) -> A:
@@ -105,18 +105,18 @@ class WritingTask(ABC, Generic[R, A, J]):
 
     @abstractmethod
     def supported(self, answer: A) -> float:
-        """The share of the answer's claims that the sources support; 1 where nothing can be looked up."""
+        """The share of the answer's claims that the sources support; 1 if nothing can be checked."""
 
     @abstractmethod
     def texts(self, judged: J, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
-        """The summaries to store, and one sentence for each thing that was left out besides."""
+        """The summaries to store, and a sentence for each other thing that was left out."""
 
 
 async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R] | None = None) -> WrittenSummary:
     """Ask `model`, ask once more about the faults of its answer, and strike what is still wrong.
 
-    `given` is an answer that is there already, from a question for several texts; then the model is asked about its
-    faults alone. Sources are read and searched in another thread. Raises ModelError where the first question fails.
+    `given` is an existing answer, from a question for several texts; then the model is only asked about its faults.
+    Sources are read and searched in another thread. Raises ModelError if the first question fails.
     """
     answer = given or await model.ask(await to_thread(lambda: task.prompt), task.reply)
     usage = [answer.usage]
@@ -128,7 +128,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
         try:
             again = await model.ask(question, task.reply)
         except ModelError as error:
-            # The first answer is paid for, and what doesn't stand of it is struck all the same.
+            # The first answer is paid for, and what is wrong in it is struck anyway.
             failed = (f"Asked again about this, the model gave no answer: {error}",)
         else:
             usage.append(again.usage)
@@ -169,7 +169,7 @@ def as_text(canonical: Summary, disputes: Sequence[Annotation], voice: Voice) ->
 
 
 def doubts(disputes: Sequence[Annotation]) -> str:
-    """The part of a prompt on the disputes of an earlier text; empty where there are none."""
+    """The part of a prompt about the disputes of an earlier text; empty if there are none."""
     disputes = [each for each in disputes if each.kind == "dispute"]
     if not disputes:
         return ""
@@ -179,7 +179,7 @@ def doubts(disputes: Sequence[Annotation]) -> str:
 
 
 def fitting(lines: Sequence[str], order: Iterable[int], room: int, count: Count) -> list[int]:
-    """The places of the lines that fit into `room` tokens, taken in `order` until one does not fit; sorted."""
+    """The indices of the lines that fit into `room` tokens, taken in `order` until one does not fit; sorted."""
     kept: list[int] = []
     for place in order:
         room -= count(lines[place]) + 1
@@ -200,7 +200,7 @@ class ShownPiece(Struct, frozen=True):
 def shown_pieces(pieces: Sequence[ShownPiece], room: int, count: Count, tidy: Callable[[str], str]) -> str:
     """Write the pieces line by line, each text made `tidy`, the long ones shortened to fit into `room` tokens.
 
-    Nothing is shortened where they fit as a whole: the costs of the pieces don't add up to the cost of all.
+    Nothing is shortened if they fit as a whole, since the costs of the pieces don't add up to that of the whole.
     """
     whole = "\n".join(f"{each.head} {tidy(each.text)}" for each in pieces)
     if not pieces or count(whole) <= room:
@@ -212,6 +212,6 @@ def shown_pieces(pieces: Sequence[ShownPiece], room: int, count: Count, tidy: Ca
         cut = shorten(each.text, tokens, short(each.opener), count)
         lines.append(f"{each.head} {tidy(cut.text() if cut else each.text)}")
     whole = "\n".join(lines)
-    # Of very many pieces even a few words each are too much.
+    # With very many pieces even a few words of each are too much.
     cut = shorten(whole, room, short(pieces[0].opener), count)
     return cut.text() if cut else whole
