@@ -176,7 +176,7 @@ def _message_at(tx: Transaction, key: SessionKey, head: Head, position: int) -> 
 
 
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
-    """Count what no branch leads to, or none would without the branch `without`. Raises as `drop_branch` does."""
+    """Count the messages that no branch leads to, or would without the branch `without`. Raises as `drop_branch`."""
     kept = dict(tx.sessions.branches(key))
     ends = [("", end) for end in reversed(tx.upkeep.abandoned_heads(key))]
     if without:

@@ -1,4 +1,4 @@
-"""What a turn of work or a leaf of a story leaves behind: an episode, failures, and corrections of earlier failures."""
+"""What a turn of work or a leaf of a story leaves in memory: an episode, failures, corrections of earlier failures."""
 
 from __future__ import annotations
 
