@@ -1,9 +1,9 @@
 """Background work: find what is due, take the lease on it, write it, and store it in one transaction.
 
-Any number of processes may work at once. What is due is derived from the log and from what is stored, so nothing is
-queued, and a worker that is killed leaves nothing to be cleaned up. If two workers do the same work all the same, both
-make the same ids: what the first one stored stays, and the second one reports it as taken over, or, of an answer with
-several texts, only those that were not there yet.
+Any number of processes may work at once. The log and the stored data determine what is due, so nothing is queued, and a
+killed worker leaves nothing to clean up. If two workers still do the same work, both make the same ids: the first
+result is kept, and the second worker reports it as taken over, or, for an answer with several texts, reports only the
+new ones.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     behind: int = 0
     """Messages of the branch that are due to be summarised and are not yet."""
     due: int = 0
-    """How many texts a model has still to write on the branch."""
+    """How many texts a model must still write on the branch."""
     memories: int = 0
     """How many memories were made or changed; for ``embedded``, how many documents."""
     episodes: int = 0
@@ -127,15 +127,15 @@ class TextWriter:
         self.key = key
         self.branch = branch
         self.waits = False
-        """Whether something may be due that another worker was busy with: then it is worth looking again soon."""
+        """Whether something may be due with which another worker was busy, so that it is worth looking again soon."""
         self.failures = 0.0
-        """How many calls of a model failed in a row; infinite where calling again is of no use for now."""
+        """How many calls of a model failed in a row; infinite if calling again is useless for now."""
         self.erased: int | None = None
-        """How many messages of the session had been erased when what is to be written was read; None: unknown."""
+        """How many messages of the session had been erased when the sources were read; None if unknown."""
         self.settled = 0
         """How many due texts the last answer settled, whoever stored them."""
         self._at: tuple[Lease, SummaryId]
-        """What is being written, and under which lease."""
+        """The lease, and the text that is being written under it."""
 
     def models(self) -> Models:
         """Return the session's models, which check before each call that the text is still this worker's to write."""
@@ -215,7 +215,7 @@ class TextWriter:
             # Messages were erased meanwhile: the answer is paid for, but must not be kept.
             return replace(worked, reason=str(error))
         self.settled = len(written.texts)
-        # Another may have had the answer for some of these texts meanwhile, and reported them.
+        # Another worker may have had the answer for some of these texts meanwhile, and reported them.
         told = new or written.texts
         if told[0] is not written.text:
             worked = replace(worked, first_position=told[0].first_position, depth=told[0].depth)
@@ -230,7 +230,7 @@ class TextWriter:
         )
 
     async def _is_put_off(self, name: str) -> bool:
-        """Return whether the text failed, waits for its next try, and no worker has its lease."""
+        """Whether the text failed, waits for its next try, and no worker has its lease."""
         leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 
@@ -248,9 +248,9 @@ class _Checked:
 
 
 FIRST_CHUNK, CHUNK = 2, 32
-"""How many leaves are written without a model in one transaction. At most these are written again after a crash.
+"""How many leaves are written without a model in one transaction. At most this many are written again after a crash.
 
-The first transactions have fewer, so that whoever waits soon sees how much there is to do.
+The first transactions have fewer, so that users soon see how much there is to do.
 """
 CHUNK_LEASE_SECONDS = 10.0
 """A short lease, since no model is awaited: if the worker dies, the next one need not wait for long."""
@@ -270,8 +270,8 @@ class SummaryWork:
     async def visit(self, texts: int, patience: int = 1) -> AsyncGenerator[WorkResult, None]:
         """Write everything that needs no model, then have a model write about `texts` texts.
 
-        There may be some more, since notes that one question asks for belong together. It ends after `patience`
-        failures in a row, and after the first one if the model can't be reached or a spending limit is reached.
+        There may be a few more, since notes from one question belong together. It ends after `patience` failures in a
+        row, and after the first one if the model can't be reached or a spending limit is reached.
         """
         self._writer.failures = 0
         async for worked in self.catch_up():
@@ -291,12 +291,12 @@ class SummaryWork:
                 if self._writer.failures >= patience or texts <= 0:
                     return
                 if self._policy.story:
-                    break  # With a leaf that is told, the next one may be.
+                    break  # After a new leaf, the next one may be written.
             else:
                 return
 
     async def due(self) -> int:
-        """Return how many texts a model has still to write once everything else is done; 0 without a model."""
+        """How many texts a model must still write once everything else is done; 0 without a model."""
         if self._writer.models().for_task(self._task) is None:
             return 0
         async for _ in self.catch_up():
@@ -312,7 +312,7 @@ class SummaryWork:
         return self._catch_up_story() if self._policy.story else self._catch_up_work()
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
-        """Write the blocks of an agent's work ahead, if more are due than a context writes by itself."""
+        """Write the blocks of an agent's work in advance, if more are due than a context writes itself."""
         writer, key, branch, policy = self._writer, self._key, self._writer.branch, self._policy
         if await self._store.read(due_ahead, key, branch, policy) is None:
             return
@@ -320,7 +320,7 @@ class SummaryWork:
             if lease is None:
                 writer.waits = True
                 return
-            # Another may have been at it until now.
+            # Another worker may have been busy with it until now.
             due = await self._store.read(due_ahead, key, branch, policy)
             if due is None:
                 return
@@ -341,7 +341,7 @@ class SummaryWork:
     async def _catch_up_story(self) -> AsyncGenerator[WorkResult, None]:
         most = FIRST_CHUNK
         while (ahead := await self._grown(1)) and ahead.made:
-            # Called after what is due first, and not after the branch: branches share what they have in common.
+            # Named after the first block that is due, not after the branch, since branches share their common part.
             name = f"catch up {ahead.made[0].id}"
             async with self._writer.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
                 if lease is None:
@@ -399,13 +399,13 @@ REFLECT = "reflect"
 TEXTS_A_VISIT = 8
 """Texts written for one session before the next session has its turn."""
 POLL_SECONDS = 2.0
-"""The interval at which an idle worker looks for work, where the store doesn't notify."""
+"""The interval at which an idle worker looks for work, if the store doesn't notify."""
 IDLE_SECONDS = 15.0
-"""The interval where the store notifies, for work that becomes due as time passes."""
+"""The interval if the store notifies, for work that becomes due as time passes."""
 AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0
-"""An unchanged session in which nothing was due is looked at again after this time."""
+"""After this time an unchanged session in which nothing was due is examined again."""
 OF_ALL = (MissingExtra, NewerDatabase, NotADatabase, ReadOnlyStore, StoreBusy, Unreachable)
 """Errors that the next session would meet as well."""
 _UNDATED = datetime.min.replace(tzinfo=UTC)
@@ -415,7 +415,7 @@ class Works:
     """The work on all sessions of one space."""
 
     def __init__(self, resources: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
-        """Work on each session with `preset`, or, where that is None, in the ways in which it is shown."""
+        """Work on each session with `preset` or, if that is None, in the ways in which it is shown."""
         self._resources = resources
         self._store = resources.store
         self._space = space
@@ -424,11 +424,11 @@ class Works:
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime | None]] = {}
         """Sessions as they were when nothing was due in them, and when that was; None: they are passed over."""
         self._asks_again: dict[SessionKey, datetime] = {}
-        """When a model is asked again for a session for which it failed."""
+        """When a model that failed for a session is asked again for it."""
         self._listener = Listener(resources, worker, preset)
         self._gatherer = Gatherer(resources, space)
         self._waits = False
-        """Whether something is due that another worker is at."""
+        """Whether another worker is busy with something due."""
 
     async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
         """Do what is due, then wait for more, or end if `until_idle` is set.
@@ -460,14 +460,14 @@ class Works:
         """Visit each session that is not resting, then do what is due for the whole space."""
         self._waits = False
         sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
-        # In the order in which they began, since what is said in one may change what was said in an earlier one.
+        # In the order in which they began, since a session may change what was said in an earlier one.
         begun = sorted(sessions, key=lambda info: (info.first_at or _UNDATED, info.key.session))
         awake = [info for info in begun if not self._rests(info)]
-        # What has changed is shared out among all who work here; what is only looked over once more isn't worth it.
+        # Changed sessions are shared out among all workers; a mere second look isn't worth it.
         changed = {info.key.session: info for info in awake if self._idle.get(info.key, (None,))[0] != info}
         while changed:
             async with self._worker.visiting(self._space, [*changed]) as session:
-                # Where others are at all of them they are helped.
+                # If others are busy with all of them, they are helped.
                 info = changed.pop(session or next(iter(changed)))
                 async for worked in self._visit(info, patient=patient):
                     yield worked
@@ -482,7 +482,7 @@ class Works:
         """Return whether the session is as it was when it was passed over, or, a short while ago, had nothing due."""
         seen, at = self._idle.get(info.key, (None, None))
         rested = None if at is None else self._resources.clock.now() - at
-        # A clock that was put back is no reason to rest longer.
+        # A clock that was set back is no reason to rest longer.
         return seen == info and (rested is None or timedelta(0) <= rested < timedelta(seconds=REST_SECONDS))
 
     async def _visit(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
@@ -659,7 +659,7 @@ MOST_REASONS = 6
 
 
 def _reasons(faults: Sequence[str]) -> str:
-    """The first faults, and the last, which says what became of a repair."""
+    """The first faults, and the last one, which says how a repair ended."""
     if len(faults) > MOST_REASONS:
         faults = [*faults[: MOST_REASONS - 1], f"{len(faults) - MOST_REASONS} more", faults[-1]]
     return "; ".join(faults)
