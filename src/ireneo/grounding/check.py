@@ -510,7 +510,8 @@ def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:
 
 
 _USER_LABEL = lazy_re(r"^User(:\s)")
-_REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
+_REFERENCE = lazy_re(r"(?<![\w)\]])\[\d[\d, –-]*\]")
+"""The numbers of messages; what stands right behind a name is an index: `rows[0]`."""
 _LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\d+)?)*\b")
 """Line numbers after a file name or alone: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
 

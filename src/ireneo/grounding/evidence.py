@@ -348,7 +348,7 @@ class SourceIndex:
                 for source in self._spoken
                 if pieces[0] in source
             )
-            or ("..." in text and self._stands(text.strip(), _is_word))
+            or (("..." in text or "[" in text) and self._stands(text.strip(), _is_word))
             or self._has_shape(text)
         )
 
