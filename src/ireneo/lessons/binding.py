@@ -98,28 +98,21 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _SAYS.requests.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
-        halts = any(_SAYS.halts.match(_without_lead(part)) for part in parts_of(each))
-        if (
-            halts
-            or _SAYS.requests.match(_without_lead(each))
-            or _is_of_a_case((*parts_of(each), *said[at + 1 : at + 2]))
-        ):
+        parts = parts_of(each)
+        asks = _SAYS.requests.match(_without_lead(each)) or any(map(_SAYS.halts.match, map(_without_lead, parts)))
+        if asks or _is_of_a_case((*parts, *said[at + 1 : at + 2])):
             continue
         if _SAYS.of_display.search(each) or ": - " in each or _AN_ERROR.search(each):
             continue  # How a product looks, a list of what it does, or with which error it fails.
         # A sentence about the current task may have a clause with a rule.
-        for part in (each, *parts_of(each)):
+        for part in (each, *parts):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
             if part != each and form < ORDERED and not (form and of_task(each) and _SAYS.practice.search(part)):
                 continue
             speaks = alone_weight(part) + form + NAMED * refused + GRANTED * conceded
             enough = refused or (_tells_enough(part, conceded=conceded) and (conceded or _is_general(each)))
-            if (
-                form > 0
-                and speaks >= STANDS
-                and enough
-                and (refused or not of_task(part) or _RULINGS.lasts.search(part))
-            ):
+            beyond = refused or not of_task(part) or _RULINGS.lasts.search(part)
+            if form > 0 and speaks >= STANDS and enough and beyond:
                 return True
     return any(map(binds_work, said))
 
@@ -130,20 +123,10 @@ def _is_general(sentence: str) -> bool:
     Other bans and orders concern their task as often as not.
     """
     contrast = _SAYS.uses.match(_without_lead(sentence)) and _SAYS.opposes.search(sentence)
-    wide = (
-        _RULINGS.reaches,
-        _SAYS.steady,
-        _RULINGS.process,
-        _RULINGS.ours,
-        _RULINGS.lasts,
-        _SAYS.causes,
-        _SAYS.decided,
-        _SAYS.stressed,
-        _SAYS.belongs,
-        _SAYS.asks_first,
-        _SAYS.instead_of,
-    )
-    return bool(contrast or _SAYS.none_of.match(sentence)) or any(how.search(sentence) for how in wide)
+    wide = (_RULINGS.reaches, _RULINGS.process, _RULINGS.ours, _RULINGS.lasts)
+    said = (_SAYS.causes, _SAYS.decided, _SAYS.stressed, _SAYS.belongs, _SAYS.asks_first, _SAYS.instead_of)
+    found = any(how.search(sentence) for how in (*wide, _SAYS.steady, *said))
+    return found or bool(contrast or _SAYS.none_of.match(sentence))
 
 
 def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
@@ -208,12 +191,8 @@ def binds_work(sentence: str) -> bool:
     for clause in (_bare_of_asides(sentence), *parts_of(sentence)):
         body = _without_lead(clause)
         for each in (clause, body):
-            found = (
-                _SAYS.bans.match(each)
-                or _SAYS.none_of.match(each)
-                or _SAYS.prefers.match(each)
-                or _SAYS.uses.match(each)
-            )
+            forms = (_SAYS.bans, _SAYS.none_of, _SAYS.prefers, _SAYS.uses)
+            found = next((hit for form in forms if (hit := form.match(each))), None)
             named = _content_words(each) >= (1 if _SAYS.bans.match(each) else LEAST)
             if found and named and _SAYS.of_all_work.match(each[found.end() :].strip()):
                 return True
@@ -301,19 +280,13 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
 
 def refuses_for_good(sentence: str) -> bool:
     """Whether the words of a refusal forbid the refused command for good, or say what to use or why not."""
-    if (
-        _is_question(sentence)
-        or of_task(sentence)
-        or _SAYS.weighs.search(sentence)
-        or _RULINGS.accepts.search(sentence)
-    ):
+    weighs = _SAYS.weighs.search(sentence) or _RULINGS.accepts.search(sentence)
+    if weighs or _is_question(sentence) or of_task(sentence):
         return False
     for clause in parts_of(sentence):
         body = _without_lead(clause)
         banned = _SAYS.bans.match(clause) or _SAYS.bans.match(body)
-        if (banned and WORD.search((clause if _SAYS.bans.match(clause) else body)[banned.end() :])) or _SAYS.uses.match(
-            body
-        ):
+        if _SAYS.uses.match(body) or (banned and WORD.search(banned.string, banned.end())):
             return True
     return bool(_SAYS.practice.search(sentence) or _SAYS.our_way.search(sentence) or _SAYS.causes.search(sentence))
 
@@ -618,11 +591,8 @@ def _orders(clause: str, reason: bool) -> bool:
     order = _without_lead(_SAYS.steady.sub("", body).strip())
     if not _SAYS.uses.match(order) or _is_vague(order) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause):
         return False
-    return (
-        steady
-        or reason
-        or any((_SAYS.possessed.search(body), _SAYS.opposes.search(order), _RULINGS.process.search(order)))
-    )
+    ours = _SAYS.possessed.search(body) or _SAYS.opposes.search(order) or _RULINGS.process.search(order)
+    return steady or reason or ours is not None
 
 
 def _states(clause: str, reason: bool) -> bool:
@@ -660,12 +630,8 @@ def _is_contrast(sentence: str) -> bool:
 def _is_steady(clause: str) -> bool:
     """Whether a clause says that something always applies, or is the practice of the team."""
     body = _without_lead(clause)
-    if (
-        not _SAYS.steady.search(body)
-        or _SAYS.vague.match(body)
-        or _SAYS.cases.search(clause)
-        or _SAYS.wishes_for.search(clause)
-    ):
+    narrow = _SAYS.vague.match(body) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause)
+    if narrow or not _SAYS.steady.search(body):
         return False
     first = body.partition(" ")[0].lower()
     holds = first.isalnum() and first not in _RULINGS.definite and _RULINGS.holds.search(body)

@@ -271,11 +271,8 @@ def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
     end = 0
     for found in islice(_Paste.tag.finditer(text), MOST_TAGS):
         closing = f"</{found[1]}>"
-        if (
-            found.start() >= end
-            and not _SAYS.own_tags.search(found[1])
-            and (at := text.find(closing, found.start())) >= 0
-        ):
+        pasted = found.start() >= end and not _SAYS.own_tags.search(found[1])
+        if pasted and (at := text.find(closing, found.start())) >= 0:
             end = at + len(closing)
             hidden.append((found.start(), end))
     return sorted(hidden)

@@ -338,12 +338,8 @@ def _binding_clause(sentence: str) -> str:
             return _cut(sentence[place:])
         if found is not None:
             place = found.end()
-    bound = (
-        _SAYS.bound.search(sentence)
-        or _SAYS.scope.search(sentence)
-        or _SAYS.must.search(sentence)
-        or _SAYS.should.search(sentence)
-    )
+    binds = (_SAYS.bound, _SAYS.scope, _SAYS.must, _SAYS.should)
+    bound = next((found for cue in binds if (found := cue.search(sentence))), None)
     start = max(bound.start() - MAX_CHARACTERS // 2, 0) if bound else 0
     return _cut(sentence[sentence.rfind(" ", 0, start) + 1 :])
 
