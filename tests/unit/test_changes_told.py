@@ -21,7 +21,6 @@ ENDED = (
     ("I play bass in a ska band called The Late Fees.", "I left the Late Fees, no time."),
     ("My roofing course takes 3 years.", "The roofing course was cut to 2 now."),
     ("I hate olives.", "Confession: after Crete I adore olives."),
-    ("I'm in my second year of a nursing degree.", "I passed everything, so third year it is."),
     ("My sister is pregnant, due in October.", "My sister had the baby on Sunday, a boy called Felix."),
     ("We've got a hamster named Gilbert.", "Gilbert died in the night."),
     ("I learn Italian with an app every morning.", "Italian has been shelved, no time."),
@@ -368,13 +367,6 @@ def test_of_a_quotation_stays_what_is_told_of_others(tmp_path: Path, said: str, 
 def test_what_is_off_calls_off_nothing_of_who_is_named_beside_it(tmp_path: Path) -> None:
     said = ("Heike wird am 20. Mai fünfzig.", "Kreta ist geplatzt, Heike hat sich das Bein gebrochen.")
     assert held_after(tmp_path, *said)[0].holds
-
-
-def test_who_is_not_married_has_a_partner(tmp_path: Path) -> None:
-    said = ("My wife Nora sings.", "We're not married, by the way, I just call her that.")
-    held = [each.text for each in held_after(tmp_path, *said) if each.holds]
-    assert "The user's partner is called Nora." in held
-    assert "The user's wife is called Nora." not in held
 
 
 @pytest.mark.parametrize(

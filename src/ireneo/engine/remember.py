@@ -33,7 +33,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import passed
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import uncounted, unmarried, without
+from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of, switched
 from ireneo.memories.wording import words_of
 from ireneo.ports.memories import MemoryFilter
@@ -454,10 +454,7 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     if record.kind == "episodic" and not lasted(record):
         # A past event has no remainder.
         return None
-    if draft.attribute == "marital_status":
-        text, value = unmarried(record), ""
-    else:
-        text, value = without(record.text, draft.text), without(record.value, draft.text) or ""
+    text, value = without(record.text, draft.text), without(record.value, draft.text) or ""
     if text is None:
         return None
     if record.value and not value and (not {*terms(uncounted(record.value))} <= {*terms(text)} or counts_of(text)):

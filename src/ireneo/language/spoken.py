@@ -52,13 +52,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     handed_over: Patterns = BARE  # Anywhere in a message: it contains a text to be edited or translated
     asks_within: Patterns = BARE  # After a comma: a request begins
     asks: Patterns = OPENS_CLAUSE  # At the beginning of a clause: a question or request
-    tells_within: Row = ()  # Within a question or request: from the group `told` on, it states something
     of_occasions: Patterns = BARE  # Anywhere in a message: verses are wanted for real people, on a day of theirs
     looks_up: Patterns = BARE  # After a retraction: where the speaker looked it up
     arrives: Row = ()  # A clause: somebody is now at a place, `value`, to which they meant to move
     # At the beginning of what follows a comma in a question: a subject and a finite verb
-    tells_by_verb: Patterns = BARE
-    embeds: Set = frozenset()  # Words after which a clause belongs to the one before it, even without punctuation
     tells_by_asking: Patterns = OPENS_CLAUSE  # At the beginning of a question: what follows is a statement
     leads: Row = ()  # Filler words before a clause
     hangs: Patterns = OPENS_CLAUSE  # At the beginning of a part of a sentence: it belongs to the clause that follows
@@ -122,8 +119,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
     uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
     consumes: Patterns = BARE  # Anywhere: the speaker eats, drinks or likes something
-    married_to: Patterns = BARE  # Anywhere: a word for somebody to whom the speaker is married
-    partner: Patterns = BARE  # A word for the same person if they aren't married
     allergic: Patterns = BARE  # Anywhere: somebody has an allergy
     reacts: Patterns = BARE  # Anywhere: a reaction of the body to something that it doesn't tolerate
     outgrown: Patterns = BARE  # Anywhere: somebody can now eat what they couldn't

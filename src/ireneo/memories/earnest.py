@@ -39,7 +39,6 @@ _TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)}
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _WINK = lazy_re(r"(?<!\s)\s*+(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*+$")
 _JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{either(topic(Connectives).contrasts)}\s", re.I)
-_COMMA = lazy_re(r",\s+")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
@@ -261,13 +260,8 @@ def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) 
             yield _Beside(text="")
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
-            asking, told = _asked_and_told(piece, rows)
-            if asking and not told:
-                yield replace(said, text=asking, asks=True)
-            else:
-                yield _Beside(text=asking)
-            if told:
-                yield replace(said, text=told)
+            supposes = rows.condition.match(piece) or rows.supposed.search(piece) or rows.hyperbole.search(piece)
+            yield _Beside(text="") if supposes else replace(said, text=piece, asks=True)
             continue
         if _is_of_others(pieces, at, rows):
             own = _before_report(piece, rows)
@@ -288,51 +282,6 @@ def _tells_how(bare: str, rows: FactCues) -> bool:
     if "?" in bare or not (rows.steps.search(bare) or rows.failed.search(bare)):
         return False
     return not (rows.supposed.search(bare) or rows.asks.match(bare) or rows.reported.search(bare))
-
-
-def _asked_and_told(piece: str, rows: FactCues) -> tuple[str, str]:
-    """Split a question or request into what it asks and what it states; both are empty if it isn't meant in earnest."""
-    told = _told_within(piece, rows)
-    asking = piece.removesuffix(told).strip(" ,;:–—-")
-    supposes = (rows.condition.match(asking), rows.supposed.search(asking), rows.hyperbole.search(asking))
-    earnest = not any(supposes)
-    made_up = rows.condition.match(asking) or any(
-        each.search(told) for each in (rows.supposed, rows.hyperbole, rows.reported, rows.unreal)
-    )
-    return asking if earnest else "", "" if made_up else told.rstrip(" ?")
-
-
-def _told_within(piece: str, rows: FactCues) -> str:
-    """What a question or request states: "…, because I'm allergic", "how do I cheer her up she is in bed nine"."""
-    for found in _COMMA.finditer(piece):
-        # "How much is a permit for Leeds, grandma gave me her car": a comma suffices before a clause with a verb.
-        told = _bare(piece[found.end() :], rows)
-        begins = (
-            rows.asks.match(told)
-            or rows.condition.match(told)
-            or rows.hangs.match(told)
-            or rows.asks_within.match(told)
-        )
-        if not begins and len(_WORDS.findall(told)) > _SHORTEST and rows.tells_by_verb.match(told):
-            return told
-    for pattern in rows.each["tells_within"]:
-        for found in pattern.finditer(piece):
-            before = [each.casefold() for each in _WORDS.findall(piece, 0, found.start("told"))]
-            told = found["told"]
-            if len(before) < _SHORTEST or len(_WORDS.findall(told)) < _SHORTEST or rows.condition.match(told):
-                continue
-            if found.start() == found.start("told") and not _begins_anew(before, told, rows):
-                continue
-            return told
-    return ""
-
-
-def _begins_anew(before: Sequence[str], told: str, rows: FactCues) -> bool:
-    """Whether a clause without a conjunction is separate from the question before it; "the tablets I'm on" isn't."""
-    known = rows.known
-    of_a_thing = any(rows.article.match(f"{word} ") for word in before[-_SHORTEST:])
-    said = predicate(told)
-    return not (before[-1] in known.embeds or of_a_thing) and said is not None and said.start == 0
 
 
 def _states(text: str, piece: str, sentence: str) -> bool:

@@ -45,12 +45,6 @@ def turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
             yield each
 
 
-def unmarried(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The name of somebody whom a memory calls a wife or husband, if the speaker is not married."""
-    if draft.against and draft.attribute == "marital_status":
-        yield from (each for each in held if each.attribute == "partner" and says("married_to", each.text))
-
-
 def other_tongue(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
     """The rules for answers in a language other than that of a new rule."""
     if draft.attribute == "manner":

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import timedelta
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
@@ -29,7 +30,6 @@ from ireneo.memories.ended_values import (
     same_slot,
     switched_from,
     turned,
-    unmarried,
 )
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
@@ -70,6 +70,7 @@ _PHRASING = topic(Phrasing)
 
 _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD_OR_FIGURE = lazy_re(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """A list of several names."""
@@ -77,6 +78,8 @@ _NUMBERED = lazy_re(lambda: rf"^(?:{either(_PHRASING.definite)} )?(?P<one>[^\W\d
 MOST = 6
 """How many memories one word ends at most, and how many may share a word that identifies them; a statement that
 matches more is about all of them, and ends none."""
+_CLOSE = 3
+"""One in so many telling words of the shorter of two statements is in both, if they say little besides."""
 _PHRASE = 5
 """Most words of the name of a thing that has ended."""
 _COMPOUND = 4
@@ -307,38 +310,24 @@ class _ChangeReader:
         return same | {each for each in parts if any(is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
-        """Memories for which the statement gives another figure, day or opposite."""
+        """Memories for which the statement gives another figure, day or opposite, and which say little besides."""
         told = figures(self.words)
-        if not told:
-            return
         found = []
-        for each, words in self.held:
-            theirs = figures(_newest_part(heard(each.text)))
+        for each, words in self.held if told else ():
+            text = heard(each.text)
+            theirs = figures(_newest_part(text))
             differ = [kind for kind in told.keys() & theirs.keys() if self._is_other(kind, told[kind], theirs[kind])]
-            if not differ and "" in told and self.changed:
-                # "Upped to 100" has the unit of the earlier figure.
-                differ = [kind for kind in theirs if is_measure(kind)][:1]
-            # Something that is weekly now may still be on Tuesdays.
-            loose = (SIDE, APART, *([WEEKDAY] if {"often", "clock"} & set(differ) else []))
+            # On Tuesdays all the same, but weekly now; every Sunday at three, and no longer every night.
+            loose = (SIDE, APART, *((WEEKDAY, "clock") if {"often", "clock"} & set(differ) else ()))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
-            if "often" in differ and self._is_same_clause(each):
-                # Something that is done every Sunday at three isn't done every night at three any more.
-                agree.discard("clock")
-            if not differ or agree:
-                continue
-            if any(kind.startswith(APART) for kind in differ) and self._same_adults(each):
-                found.append(each)
+            if not differ or agree or self.besides:
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {term for kind in differ for term in (kind, *terms(kind), *told.get(kind, ()), *theirs[kind])}
-            named = bool(shared & (_names(self.words) | _names(each.text)))
-            if not shared or not self._may_be_meant(each, shared) or (self.besides and not (named or self.changed)):
+            shared -= {*units(), *(term for kind in differ for term in (*terms(kind), *told[kind], *theirs[kind]))}
+            close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or _are_beside(text, self.words, shared)
+            if not shared or not (close or any(kind.startswith(WEEKDAY) for kind in differ)):
                 continue
-            plain = any(is_measure(kind) or kind.startswith(SIDE) for kind in differ)
-            if not self._same_beings(each, few=len(shared) == 1):
-                continue
-            narrowed = any(kind in told and told[kind] < theirs[kind] for kind in differ)
-            if len(shared) >= 2 or self.changed or plain or narrowed or (named and each.subject == self.draft.subject):
+            if self._may_be_meant(each, shared) and self._same_beings(each, few=len(shared) == 1):
                 found.append(each)
         if len(found) <= 2:
             yield from found
@@ -355,11 +344,6 @@ class _ChangeReader:
             counted = [each for each in counted if is_another_count(self.words, heard(each.text))]
         if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
             yield counted[0]
-
-    def _is_same_clause(self, record: Record) -> bool:
-        """Whether a memory says of the same subject that it does the same."""
-        mine, theirs = (clause_of(text) for text in (self.words, heard(record.text)))
-        return bool(mine and theirs and (mine.subject, mine.verb) == (theirs.subject, theirs.verb))
 
     def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that only some of its days are left."""
@@ -466,13 +450,6 @@ class _ChangeReader:
         subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, heard(record.text))]
         return any({synonyms().get(term, term) for term in each} & kin for each in subjects)
 
-    def _same_adults(self, record: Record) -> bool:
-        """Whether a memory is about the same people, not counting children."""
-        adults, words = persons() | self.persons, heard(record.text)
-        mine, theirs = (beings_in(text, self.persons) for text in (self.words, words))
-        same = adults & set(terms(self.words)) == adults & set(terms(words))
-        return same and (not mine or not theirs or bool(mine & theirs))
-
     def _same_persons(self, record: Record) -> bool:
         """Whether a memory is about the same people."""
         return self._are_same(self.words, heard(record.text))
@@ -551,7 +528,6 @@ _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
 _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(of_slot),
     EndingRule(turned),
-    EndingRule(unmarried),
     EndingRule(other_tongue),
     EndingRule(other_number, gates=(counts_of,)),
     EndingRule(switched_from),
@@ -704,19 +680,31 @@ def _is_work_at(record: Record, hit: set[str]) -> bool:
 
 def _newest_part(text: str) -> str:
     """A text without the value before a change: without "from nights" in "from nights to days"."""
-    return _PHRASING.was.sub("", text)
+    return _FROM.sub("", text)
 
 
 _CALLED = lazy_re(
-    lambda: rf"\b{either(_PHRASING.called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
+    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
+_FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
 
 
 def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:
     """The figures and days of a text, without the opposites."""
     return {(kind, values) for kind, values in figures(text).items() if not kind.startswith((SIDE, APART))}
+
+
+def _are_beside(one: str, other: str, shared: Set[str]) -> bool:
+    """Whether a shared word stands right beside a figure in both texts: "uric acid 9.1", "410 warm"."""
+    return bool(shared & _beside_figures(one) & _beside_figures(other))
+
+
+def _beside_figures(text: str) -> set[str]:
+    pairs = list(pairwise(found[0] for found in _WORD_OR_FIGURE.finditer(text)))
+    told = [(word, beside) for pair in pairs for word, beside in (pair, pair[::-1])]
+    return {term for word, beside in told if beside[0].isdigit() for term in terms(word)}
 
 
 def _is_time(text: str) -> bool:

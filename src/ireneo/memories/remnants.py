@@ -14,10 +14,9 @@ from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
-from ireneo.memories.cues import all_cues, and_words, clause_words, relations, says
+from ireneo.memories.cues import and_words, clause_words, relations, says
 from ireneo.memories.endings import NAMES_LISTED, is_part, named_as_over
 from ireneo.memories.figures import figures
-from ireneo.memories.record import Record
 from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 
@@ -37,14 +36,6 @@ _ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectiv
 _END_LEFT_OUT = lazy_re(
     lambda: rf"(?:[,;:]? {either([*topic(Connectives).additions, *topic(Connectives).contrasts])})?[,;:]? …$"
 )
-
-
-def unmarried(record: Record) -> str | None:
-    """A memory about somebody's wife or husband, reworded to "partner" if they are not married."""
-    for rows in all_cues().values():
-        if found := rows.married_to.search(record.text):
-            return f"{record.text[: found.start()]}{rows.known.partner[0]}{record.text[found.end() :]}"
-    return None
 
 
 def without(text: str, words: str) -> str | None:
