@@ -1,1 +1,1 @@
-"""The doors of Ireneo: they use the public page only, and they alone read the environment."""
+"""The ways into Ireneo for users and programs. They use the public API only, and alone read the environment."""

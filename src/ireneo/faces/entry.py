@@ -20,14 +20,14 @@ from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, place_of
 _OPTIONS = ("--db", "--space")
 _BEFORE_CALL, _SESSION_START = "PreToolUse", "SessionStart"
 _BRIEF_LESSONS, _BRIEF_TOKENS = 15, 900
-"""The most that a brief at the start of a session may hold and cost."""
+"""The most lessons and tokens of a brief at the start of a session."""
 SELDOM = (50_000, 20, 100)
-"""When garbage is looked for: what a command loads stays, and to look through it as often as Python does takes up to an
-eighth of its time."""
+"""How seldom garbage is collected: a command keeps all it loads, and Python's default takes up to an eighth of its
+time."""
 
 
 def run() -> NoReturn:
-    """Run the command that the arguments name, and end the process."""
+    """Run the command that the arguments name, and exit."""
     gc.set_threshold(*SELDOM)
     options = hook_options(sys.argv[1:])
     if options is None:
@@ -40,7 +40,7 @@ def run() -> NoReturn:
 
 
 def hook_options(arguments: list[str]) -> tuple[str | None, str] | None:
-    """Return the database and space given to `hook` or `check --hook`; None for what the command line must parse."""
+    """Return the database and space given to `hook` or `check --hook`; None if the command line must parse them."""
     if arguments[:1] == ["hook"]:
         options = arguments[1:]
     elif arguments[:1] == ["check"] and "--hook" in arguments:
@@ -59,7 +59,7 @@ def hook_options(arguments: list[str]) -> tuple[str | None, str] | None:
 
 
 def answer_hook(given: bytes, db: str | None, space: str) -> str:
-    """Return what a hook writes to standard output: context for the model as JSON, or nothing."""
+    """Return a hook's standard output: context for the model as JSON, or nothing."""
     try:
         event = json.loads(given)
     except (ValueError, RecursionError) as fault:
@@ -75,12 +75,12 @@ def _answer(event: dict[str, object], db: str | None, space: str) -> str:
     tool = event.get("tool_name")
     if name != _SESSION_START and not isinstance(tool, str):
         return _warn("standard input is not a call of a Claude Code hook.")
-    # Which database was found, or passed over, is said once a session.
+    # The notice on which database was found or ignored is written once a session.
     path = database(db) if name == _SESSION_START else place_of(db).path
     if not is_there(path):
-        # Only a database that was named is missed: without one, nothing was learned yet.
+        # Warn only if the missing database was named: otherwise nothing was learned yet.
         return "" if db is None else _warn(f"There is no database {path}; nothing was looked up.")
-    # Imported when used: what every other command needs of this module is its first function.
+    # Imported late: all other commands need only the first function of this module.
     from ireneo.guard import brief, check_call
 
     folder = _text(event, "cwd")

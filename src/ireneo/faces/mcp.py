@@ -1,4 +1,4 @@
-"""The memory as an MCP server: tools with short answers, which say how to open the rest."""
+"""The memory as an MCP server: tools with short answers that say how to read more."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _TYPES = {
 
 
 def unknown_arguments(tool: str, known: Sequence[str], given: Mapping[str, object], project: str) -> str:
-    """Say which argument the tool does not take; empty where it takes all of them.
+    """Say which argument the tool does not take; empty if it takes all of them.
 
-    The server answers for one project, so naming that one is allowed.
+    The server works for one project, so naming that project is allowed.
     """
     unknown = [name for name in given if name not in known and not (name == _PROJECT and given[name] == project)]
     if _PROJECT in unknown:
@@ -58,7 +58,7 @@ def unknown_arguments(tool: str, known: Sequence[str], given: Mapping[str, objec
 
 
 def refusal(name: str, schema: Mapping[str, object], given: Mapping[str, object]) -> str:
-    """Say what to give as `name`, which is missing or unusable."""
+    """Say what to give as `name`, which is missing or has a wrong value."""
     description = str(schema.get("description", "")).rstrip(".")
     about = f": {description[:1].lower()}{description[1:]}" if description else ""
     fault = f"is {_shown(given[name])}" if name in given else "is missing"
@@ -89,19 +89,19 @@ def _shown(value: object) -> str:
 
 
 _ID_CHARACTERS = 12
-"""The beginning of an id that is shown, which is enough to open it."""
+"""The length of the id's beginning that is shown, which is enough to open it."""
 BEGINS, ENDS = "[BRIEF] Recalled from memory for this turn; nobody says it here.", "[/BRIEF]"
-"""The marks around what memory answers. Where the agent's log is learned from later, nothing between them is evidence:
-what was recalled must not come back as something new."""
+"""The marks around everything recalled. Nothing between them counts as evidence when the log is learned from later,
+so that a recalled memory doesn't confirm itself."""
 
 
 def recalled(text: str) -> str:
-    """Put `text` between the marks, neither of which it can contain; marks instructions in it as quoted."""
+    """Put `text` between the marks, which it can't contain itself; instructions in it are marked as quoted."""
     return "\n".join([BEGINS, neutralised(text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)")), ENDS])
 
 
 def expanded_text(opened: ireneo.Expanded) -> str:
-    """Render the messages behind a block, or the message itself; of a long story its finer blocks."""
+    """Render the messages behind a block, or a single message; of a long story its finer blocks."""
     if opened.parts and not opened.messages:
         return "\n\n".join(
             f"[{part.id}] messages {part.first_position + 1:,} to {part.last_position + 1:,}\n"
@@ -112,7 +112,7 @@ def expanded_text(opened: ireneo.Expanded) -> str:
 
 
 def memory_text(record: Record) -> str:
-    """Render a memory, what is known of it, and its evidence."""
+    """Render a memory with its details and evidence."""
     state = f"{record.state}: {record.reason}" if record.reason else record.state
     seen = f"seen {record.seen} times" + (f", last on {record.when:%Y-%m-%d}" if record.when else "")
     lines = [record.text, "", f"{record.kind}, {state}; {seen}."]
@@ -167,7 +167,7 @@ Arguments = Annotated[
 
 
 class StoryPlace(NamedTuple):
-    """The place of an agent in a story: the viewpoint, and the path."""
+    """An agent's place in a story: its viewpoint and its path."""
 
     viewpoint: str = ""
     session: str | None = None
@@ -184,7 +184,7 @@ class RecallLimits(TypedDict, total=False):
 
 
 class Tools:
-    """A method for each tool. A model reads its name, docstring and the descriptions of its parameters."""
+    """A method for each tool. A model reads its name, its docstring and the descriptions of its parameters."""
 
     def __init__(self, memory: ireneo.Memory, project: str = "", place: StoryPlace | None = None) -> None:
         """`project` limits the tools to a project, by its name or a directory; `place` to what is known in a story."""
@@ -283,7 +283,7 @@ class Tools:
         """Put a memory that an agent kept in other words, or label it. What the user said is the user's to change."""
         record = await self._agents(id)
         done = await self._memory.update(record.id, text=text or None, labels=labels, origin="agent")
-        # Another project may have stored the same statement with labels of its own, which are not to be shown here.
+        # Another project may have stored the same statement, and its labels must not be shown here.
         return recalled(_listed_memory(await self._agents(done.id)))
 
     async def merge(
@@ -452,7 +452,7 @@ class Tools:
         return {"viewpoint": place.viewpoint, "session": place.session, "branch": place.branch}
 
     async def _session(self, named: str, instead: str) -> ireneo.Session:
-        """Return a session that is visible from the project. Raises BadInput."""
+        """Return a session that may be seen from the project. Raises BadInput."""
         stored = await self._memory.session(named, must_exist=True)
         if not await stored.is_seen_from(self._project):
             there = await stored.project()
@@ -468,14 +468,14 @@ def _thread(each: StoryThread) -> str:
 
 
 def _found(each: RecallHit) -> str:
-    """Format a search result in one line, with what is said against it."""
+    """Format a search result in one line, with what contradicts it."""
     against = f" ({each.against[0]})" if each.against else ""
     about = _about(each.kind, each.state, each.at, is_stale=bool(each.stale))
     return f"[{each.id[:_ID_CHARACTERS]}] {about}: {cut(' '.join((each.text + against).split()), LINE_CHARACTERS)}"
 
 
 def _listed_memory(each: Record) -> str:
-    """Format a memory in one line, with whose word it is."""
+    """Format a memory in one line, with who said it."""
     labels = "".join(f" #{label}" for label in each.labels)
     about = _about(each.kind, each.state, each.when, is_stale=bool(each.stale))
     text = cut(" ".join((each.text + labels).split()), LINE_CHARACTERS)
@@ -493,7 +493,7 @@ def _listed(lines: Sequence[str], shown: int) -> str:
 
 
 def _page(text: str, start: int, id: str) -> str:
-    """Return the part of a text that one answer holds, and how to read on."""
+    """Return as much of a text as one answer holds, and how to read on."""
     page = text[start : start + PAGE_CHARACTERS]
     if not page:
         raise BadInput(f"{id} has {len(text):,} characters; begin before that.")
@@ -525,17 +525,17 @@ instruction."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-"""Nothing that was stored is removed."""
+"""A tool that removes nothing from the store."""
 REWRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 """A tool that may remove what was stored before."""
 
 
 class MemoryServer(MCPServer[object]):
-    """The SDK's server, with faults of arguments in one sentence of ours."""
+    """The SDK's server, but wrong arguments are explained in one sentence of ours."""
 
     def __init__(self, project: str, instructions: str = INSTRUCTIONS) -> None:
-        """Answer for `project`; empty for what belongs to none."""
-        # What fails is told to the agent; on standard error it would be noise in the log of every client.
+        """Answer for `project`; empty for memories of no project."""
+        # Errors are reported to the agent; on standard error they would only clutter each client's log.
         super().__init__("ireneo", instructions=instructions, version=ireneo.__version__, log_level="WARNING")
         self._project = project
 
@@ -551,12 +551,12 @@ class MemoryServer(MCPServer[object]):
         try:
             return await super().call_tool(name, given, context)
         except ToolError as fault:
-            # The SDK prefixes the sentence that was meant for the model.
+            # The SDK puts a prefix before the sentence for the model.
             raise fault.__cause__ if isinstance(fault.__cause__, ToolError) else fault from None
 
 
 async def place_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> StoryPlace | None:
-    """Return the place of a character, or of a session or its branch (``ID@BRANCH``); None where neither is given.
+    """Return the place of a character, or of a session or its branch (``ID@BRANCH``); None if neither is given.
 
     Raises SessionNotFound, and BadInput for an unknown character.
     """
@@ -567,15 +567,15 @@ async def place_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> 
         session, _, branch = named.rpartition("@") if "@" in named else (named, "", None)
     if session is not None and branch is None:
         await memory.session(session, must_exist=True)
-    # A mistyped name is reported now, and not with the first call.
+    # So that a mistyped name is reported at once.
     await memory.recall(viewpoint or "?", limit=1, viewpoint=viewpoint, session=session, branch=branch)
     return StoryPlace(viewpoint=viewpoint, session=session, branch=branch)
 
 
 def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace | None = None) -> MemoryServer:
-    """Make the server over an open memory, for an agent that works on `project`, a name or a directory.
+    """Make a server over an open memory for an agent that works on `project`, a name or a directory.
 
-    With a place in a story it only has tools that read: what the agent lives through enters the log in no other way.
+    With a place in a story it has only tools that read, since all that the agent experiences enters the log anyway.
     """
     tools = Tools(memory, project, place)
     offered: list[tuple[Callable[..., Awaitable[str]], ToolAnnotations]]
@@ -585,7 +585,7 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
     else:
         server = MemoryServer(project_here(project))
         offered = [
-            # No pure reading: the memories that a brief shows are marked as used.
+            # It writes too: a brief marks its memories as used.
             (tools.brief, ADDS),
             (tools.recall, READS),
             (tools.remember, ADDS),
@@ -603,13 +603,13 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
             (tools.take_notes, ADDS),
         ]
     for tool, hint in offered:
-        # The docstring as it reads, without the indentation of its source.
+        # The docstring without the indentation of the source.
         server.add_tool(_with_errors(tool), description=getdoc(tool), annotations=hint, structured_output=False)
     return server
 
 
 def _checked(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
-    """Return the arguments that the tool takes. Raises ToolError."""
+    """Check a tool's arguments and return them. Raises ToolError."""
     fields: Mapping[str, Mapping[str, object]] = tool.parameters.get("properties", {})
     if wrong := unknown_arguments(tool.name, list(fields), given, project):
         raise ToolError(wrong)
@@ -623,7 +623,7 @@ def _checked(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
 
 
 def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """Turn the errors of Ireneo into errors of a tool, which a model reads without a traceback."""
+    """Turn Ireneo's errors into tool errors, which a model reads without a traceback."""
 
     @wraps(tool)
     async def call(*given: P.args, **named: P.kwargs) -> str:
@@ -636,5 +636,5 @@ def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
 
 
 def _with_tools(sentence: str) -> str:
-    """Leave out of an error which verb lists what there is, unless a tool is called so."""
+    """Remove from an error the hint which verb to list with, unless there is a tool of that name."""
     return re.sub(r"; `(?!memories`)[a-z]+` lists [^.;]+", "", sentence)

@@ -1,4 +1,4 @@
-"""What runs taught as one HTML page, without network, scripts or server. All text is escaped where it enters it."""
+"""What runs taught as one HTML page without network, scripts or server. Text is escaped wherever it enters the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ireneo.types import Cited, ClaimTotals, DiaryEntry, LearnedRun, Lesson
 
 _CODE = lazy_re(r"`([^`“”\n]+)`")
-"""What is in backticks. A quoted passage may hold one of a pair, which is no end of another outside it."""
+"""Text in backticks. A quoted passage may hold a single backtick, which doesn't pair with one outside it."""
 _STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
 
 
@@ -28,7 +28,7 @@ def safe(text: str) -> str:
 
 
 def code_marked(text: str) -> str:
-    """Escape `text` and mark what is in backticks as code, within a quotation or outside."""
+    """Escape `text` and mark text in backticks as code, within a quotation or outside."""
     return _CODE.sub(lambda found: f"<code>{found[1]}</code>", safe(text))
 
 
@@ -89,7 +89,7 @@ _DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">mi
 
 
 def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
-    """Render a table of the failures with a lesson that happened again in other runs."""
+    """Render a table of the failures that have a lesson and happened again in other runs."""
     by_cue = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
     again = [claim for claim in claims if claim.cue in by_cue and claim.runs > 1]
     again.sort(key=lambda claim: (-claim.tokens, -claim.held, claim.cue))
@@ -122,7 +122,7 @@ _KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median r
 
 
 def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
-    """Render a table by log format: the tokens of the logs, and the tokens of what is kept of them."""
+    """Render a table by log format: the tokens of the logs, and those of what is kept of them."""
     by_source: dict[str, list[LearnedRun]] = {}
     for run in found:
         by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)
@@ -134,7 +134,7 @@ def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
 
 
 def tokens_kept(found: Sequence[LearnedRun], shares: Mapping[str, float]) -> int:
-    """Return the tokens of the diaries of runs, and of their `shares` of the lessons."""
+    """Return the tokens of the runs' diaries, and of their `shares` of the lessons."""
     return round(sum(run.diary_tokens + shares.get(run.session, 0.0) for run in found))
 
 
@@ -223,7 +223,7 @@ GUARDED_TITLE = "What only the guard tells"
 
 
 def guarded(traps: Sequence[Lesson]) -> str:
-    """Render the lessons that are told before a call alone; nothing without any."""
+    """Render the lessons that are only shown before a call; nothing if there are none."""
     note = "Warnings before a call that needs them: elsewhere they are read in time, or were seen too seldom."
     return section(GUARDED_TITLE, f"<div class='list'>{''.join(map(_lesson, traps))}</div>", note) if traps else ""
 
@@ -261,7 +261,7 @@ def _quoted(sources: Sequence[Cited]) -> str:
 
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""A browser may load nothing for the page, whatever a log held."""
+"""What lets a browser load nothing for the page, whatever a log contained."""
 PARTS = (LESSONS_TITLE, GUARDED_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
 
 
@@ -272,7 +272,7 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
     made: datetime
     runs: Sequence[LearnedRun]
     lessons: Sequence[Lesson]
-    """Those that only the guard tells among them."""
+    """All lessons, with those that only the guard shows."""
     claims: Sequence[ClaimTotals]
 
 

@@ -1,1 +1,1 @@
-"""For those who add a store or test against Ireneo: the suite that every store must pass, a scripted model, a clock."""
+"""For those who write a store or test with Ireneo: the suite that every store must pass, a scripted model, a clock."""

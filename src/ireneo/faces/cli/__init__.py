@@ -1,1 +1,1 @@
-"""The command line: one file a group of commands, and the screens that they show."""
+"""The command line: a file for each group of commands, and the screens that show their answers."""

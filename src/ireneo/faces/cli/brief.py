@@ -1,4 +1,4 @@
-"""`ireneo brief`, `reflect` and `pad`: what a turn is given, conclusions from episodes, scratchpads of tasks."""
+"""`ireneo brief`, `reflect` and `pad`: what is known for a task, conclusions from episodes, scratchpads."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def pad(task: Task = "", *, written: PadText, ending: PadEnding, stored: Stored)
 
 
 def _scratchpad(memory: Memory, task: str) -> Scratchpad:
-    """The scratchpad of a task: of the session that it is called after, or of this folder's project."""
+    """The scratchpad of a task: that of the session with this name, or of this folder's project."""
     of_session = any(each.key.session == task for each in memory.sessions())
     return memory.scratchpad(task, project=None if of_session else project_here(str(Path.cwd())) or None)
 

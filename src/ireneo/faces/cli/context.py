@@ -1,4 +1,4 @@
-"""`ireneo context`, `compact` and `snapshot`: a context of a session, a file or a message list, and its screen."""
+"""`ireneo context`, `compact` and `snapshot`: contexts of a session, a file or a message list, and their screen."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def context(
 
 
 def _payload(context: ireneo.Context) -> dict[str, object]:
-    """A context as JSON; a system prompt stands apart only where its format keeps it apart."""
+    """A context as JSON; the system prompt has a key of its own only if its format keeps it separate."""
     names = "budget system tokens" if context.system is not None else "budget tokens"
     names += " tokens_before format messages view violations repaired pins behind"
     names += " unkept" if context.unkept else ""
@@ -162,7 +162,7 @@ def cut_stored(
             update(completed=messages, total=messages + done.behind)
 
         session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=report)
-    # One after the other: two displays on one line would overwrite each other.
+    # Not at the same time: two displays on one line would overwrite each other.
     with waiting("Cutting …"):
         made = session.context(
             budget,
@@ -271,7 +271,7 @@ def _written(data: bytes, id: str, out: Path) -> Path:
 
 
 def _paths(id: str, out: Path) -> Iterator[Path]:
-    # The name of a session may not be that of a file.
+    # A session's name may hold characters that a file name must not have.
     name = re.sub(r"[^\w.@-]+", "_", id).strip(".") or "session"
     base = f"{name}-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
     yield out / f"{base}.json"
@@ -301,7 +301,7 @@ WAITING = Tier("not summarised", "not summarised", "color(130)", "w")
 LIVE = Tier("live", "live", "color(43)", "l")
 FREE = Tier("free", "free", "color(238)", ".")
 TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
-"""In the order of the bar: what always holds, then oldest first."""
+"""In the order of the bar: first what always holds, then from the oldest to the newest."""
 
 _ALONE = ("summary", "pins", "waiting")
 """Kinds of rows of the view that are never joined with others."""
@@ -311,7 +311,7 @@ LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
 
 
 class MessagePlace(Struct, frozen=True):
-    """The role, the turn, and whether somebody spoke, of a message on the path."""
+    """What the screen needs of a message on the path: its role, its turn, and whether somebody spoke."""
 
     role: str
     spoken: bool
@@ -387,7 +387,7 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     rows = rows_of(context)
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
-    # Of a story no words stay because of who says them: those at its end are there because they are new.
+    # In a story no message is shown for who says it: those at its end are shown because they are new.
     told = {row.level for row in rows if row.what == "summary"} == {"story"}
     return [
         Part(
@@ -402,7 +402,7 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
 
 
 def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
-    """Return one row for a summary, for words of the user, for pins, for work in a turn, and for a story's new end."""
+    """Return the screen's rows: for each summary, each of the user's words, pins, work in a turn, and a story's end."""
     runs: list[list[Part]] = []
     for part in parts:
         if runs and _is_of_one_row(runs[-1][-1], part):
@@ -430,7 +430,7 @@ def _is_of_one_row(before: Part, part: Part) -> bool:
     alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
     if alone or (before.tier is LIVE) != (part.tier is LIVE):
         return False
-    # Where the user's words stand apart, what is live ends with each turn.
+    # If the user's words have rows of their own, live messages are split by turn.
     return before.tier is LIVE or before.last_turn == part.first_turn
 
 
@@ -475,12 +475,12 @@ def _pins(row: ireneo.ViewRow) -> str:
 
 
 def _row_text(row: ireneo.ViewRow) -> str:
-    # What is not summarised has nothing but its header.
+    # A row that waits for its summary has nothing but its header.
     return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
 
 
 def first_line(text: str) -> str:
-    """Return the first words of a block after its header; what heads a list comes with the first item."""
+    """Return the first words of a block after its header; the heading of a list comes with the list's first item."""
     told = ""
     for line in text.splitlines():
         words = " ".join(printable(line).split())
@@ -492,7 +492,7 @@ def first_line(text: str) -> str:
 
 
 def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
-    """Draw a bar that shares `width` columns out by size; any size gets at least one."""
+    """Draw a bar of `width` columns that is shared out by size; each size gets at least one column."""
     total = sum(size for _, size in sizes) or 1
     columns = [max(1, round(size * width / total)) if size else 0 for _, size in sizes]
     if columns:
@@ -505,7 +505,7 @@ def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool)
 
 
 def path_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
-    """Draw the path from left to right, each column in the tier of the messages that stand there."""
+    """Draw the path from left to right, each column in the tier of its messages."""
     ends = list(accumulate(size for _, size in sizes))
     total = ends[-1] if ends else 0
     cells = [sizes[bisect_left(ends, (column + 0.5) * total / width)][0] for column in range(width if total else 0)]
@@ -564,11 +564,11 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
 
 
 def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], blocks: Sequence[ContextBlock]) -> None:
-    """Draw what fills the budget, what became of the session, and what was saved."""
+    """Draw how the budget is filled, how the session is shown, and what was saved."""
     tokens: Counter[Tier] = Counter()
     for part in parts:
         tokens[part.tier] += part.row.tokens
-    # The rows are counted one by one: the few tokens that a format adds are not shown.
+    # Rows are counted one by one, so the few tokens that a format adds are missing.
     shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
     shares.append((FREE, max(context.budget - context.tokens, 0)))
     path = [(part.tier, part.row.covers) for part in parts]
@@ -590,7 +590,7 @@ def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], 
 def saving(context: ireneo.Context) -> str:
     """Say what the cut saved."""
     before, after = context.tokens_before, context.tokens
-    # Less than 5 % is what one format costs more than another.
+    # Formats differ by up to 5 % in what they cost, so a smaller saving says nothing.
     if after * 1.05 >= before:
         return "none: all of it fits"
     times = before / after
@@ -607,7 +607,7 @@ def _entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
 def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
     first, last = block.first_turn, block.last_turn
     turns = str(first) if first == last else f"{first}–{last}"
-    # Pins cover no message and hold in every turn; there is nothing to open.
+    # Pins cover no message and hold in every turn, so there is nothing to open.
     covers = block.messages > 0
     return [
         Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),

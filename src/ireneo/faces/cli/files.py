@@ -36,7 +36,7 @@ _TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
 
 
 def opened(given: str) -> str | BinaryIO:
-    """Return a path as it is, and standard input for ``-``."""
+    """Return standard input for ``-``, and any other path as it is."""
     return _stdin(sys.stdin.buffer) if given == STDIN else given
 
 
@@ -55,11 +55,11 @@ def _stdin(stream: BinaryIO) -> BinaryIO:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, with the permissions that it had. Raises BadInput."""
+    """Write all of a file or nothing, and keep its permissions. Raises BadInput."""
     target = path.resolve()
     try:
         if target.exists() and not target.is_file():
-            # A device or a pipe, which can't be replaced.
+            # A device or a pipe can't be replaced.
             target.write_bytes(data)
             return
         os.umask(umask := os.umask(0))
@@ -147,8 +147,8 @@ def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
 def is_worth_reading(file: LogFile, name: str) -> bool:
     """Whether a file found in a folder may be a log of the format called `name`.
 
-    Notes and logs in Markdown have the same suffixes: such a file counts only where it has the marks of an agent's log
-    or, where the format for stories was asked for, where speakers clearly take turns.
+    Notes and logs in Markdown have the same suffixes, so such a file must have the marks of an agent's log. If the
+    format for stories was asked for, it is enough that speakers clearly take turns.
     """
     suffix, packed = Path(file.label).suffix, Path(file.label).suffixes[-2:-1]
     if suffix not in DOUBTFUL_SUFFIXES and not (suffix in _PACKED and _TEXTS.intersection(packed)):
@@ -199,7 +199,7 @@ class FoundLog(Struct, frozen=True, kw_only=True):
     log: ireneo.LogFormat
     size: int
     searched: bool
-    """Whether the log was found in a folder, and not named itself."""
+    """Whether the log was found in a folder, instead of being named itself."""
 
 
 class LogTally(Struct, kw_only=True):
@@ -208,14 +208,14 @@ class LogTally(Struct, kw_only=True):
     unread: int = 0
     """Files that could not be read."""
     passed: int = 0
-    """Files of a folder that are no log, or empty."""
+    """Files in a folder that are empty or not a log."""
     redacted: Counter[str] = field(default_factory=Counter)
     """Secrets that were removed, by kind."""
     unredacted: int = 0
     """Messages that were stored with their secrets by an earlier import."""
 
     def count_read(self, step: Reading, bar: ReadingBar) -> None:
-        """Move the bar, and report at the end of a file what could not be read of it."""
+        """Move the bar; at the end of a file, report what could not be read."""
         bar.reading(Path(step.label).name, step.bytes_read)
         if step.is_over:
             warn_of_damage(step.label, step.left_out, step.damage)
@@ -231,9 +231,9 @@ class LogTally(Struct, kw_only=True):
 def search(
     logs: Sequence[str], format: str, tally: LogTally, memories: frozenset[str] = frozenset()
 ) -> Iterator[FoundLog]:
-    """Yield the logs among the files and in the folders that were named; counts and reports what can't be read.
+    """Yield the logs among the given files and folders. Counts and reports what can't be read.
 
-    Raises BadInput where that is the only file that was named.
+    Raises BadInput if the only file that was named can't be read.
     """
     names: set[str] = set()
     for given, searched in _files(logs):
@@ -256,7 +256,7 @@ def search(
                 tally.unread += 1
             continue
         if name in names:
-            # Agents that give every run's file the same name keep them in folders of different names.
+            # Some agents name the file of every run alike, and keep the files in folders of different names.
             name = f"{Path(given).absolute().parent.name}/{name}"
         names.add(name)
         yield FoundLog(given=given, name=name, log=log, size=size, searched=searched)

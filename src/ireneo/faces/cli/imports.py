@@ -44,7 +44,7 @@ Target = Annotated[
 MOST_NAMED = 5
 """The most projects that are named."""
 FILES = frozenset(".md .markdown .txt .json .yaml .yml .toml .csv .html .pdf .gz .xz .zip .db .sqlite".split())
-"""Endings that tell a file: who names one doesn't mean a folder."""
+"""Endings that only files have: a name with one of them is not meant for a folder."""
 
 
 def export(path: Target, *, stored: Stored) -> Answer | None:
@@ -124,7 +124,7 @@ def memory_files(given: Sequence[str]) -> list[str]:
             paths = sorted(path for path in Path(each).rglob("*") if path.is_file())
             inside = [str(path) for path in paths if path.suffix == ".md" or path.suffix in LOG_SUFFIXES]
         for name in inside:
-            # What can't be read is reported when it is read next.
+            # A file that can't be read is reported when it is read next.
             with suppress(BadInput), log_file(name) as file:
                 if holds_memories(file.sample()):
                     found.append(name)
@@ -164,11 +164,11 @@ class ImportTally(LogTally, kw_only=True):
     new: int = 0
     memories: int = 0
     taken: list[dict[str, object]] = field(default_factory=list)
-    """What became of each session."""
+    """How each session was imported."""
     projects: list[str] = field(default_factory=list)
-    """The projects that these belong to; an empty name for none."""
+    """The projects of these sessions; an empty name for no project."""
     kept: list[str] = field(default_factory=list)
-    """The branches that keep messages appended here, where a chat has gone on differently."""
+    """Branches with messages that were appended here, while the imported chat went on differently."""
     quiet: bool = False
     """Whether nothing is printed before the end."""
 
@@ -194,7 +194,7 @@ def import_logs(
     memories = memory_files(logs) if format == AUTO else []
     found = list(search(logs, format, tally, frozenset(memories)))
     path, space = database(stored.db), stored.space
-    # As `remember` does: what tells no folder itself belongs to the one where it is brought in.
+    # As with `remember`: a log that names no folder belongs to the project in which it is imported.
     home = project_here(str(Path.cwd()) if project is None else project_meant(project))
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session continues those before it.")
@@ -226,7 +226,7 @@ def import_logs(
 
 
 def _places(projects: Sequence[str]) -> list[str]:
-    """Say to which projects sessions were put."""
+    """Say into which projects sessions were imported."""
     named = [each for each in projects if each]
     if not named:
         return []
@@ -236,7 +236,7 @@ def _places(projects: Sequence[str]) -> list[str]:
 
 
 def _import_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:
-    """Store the memories in files. No database is made where none can be read."""
+    """Store the memories in files. No database is created if none of them can be read."""
     from ireneo.types import MemoryFile
 
     def read(files: Sequence[str]) -> Iterator[MemoryFile]:
@@ -300,7 +300,7 @@ def _import_together(
             name=first.name if session is None else "",
             session=session,
             project=home,
-            # A session that was opened and left again is no fault of a folder that is searched.
+            # An empty session in a folder that is searched is no error: somebody opened it and left.
             skip_empty=first.searched,
             on_progress=report,
         )

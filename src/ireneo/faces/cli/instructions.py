@@ -1,4 +1,4 @@
-"""Instructions of a project for agents: the block of lessons in them, and what its own files say and offer already."""
+"""A project's instructions for agents: the block of lessons in them, and what the project's files say already."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BLOCK = lazy_re(
 )
 _MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
 _HOME = lazy_re(r"/(?:Users|home)/(?:[\w.@-]{1,60}/){1,20}")
-"""A path in somebody's home, which does not belong into a repository."""
+"""A path in somebody's home, which must not get into a repository."""
 ANYWHERE = "several projects"
 _SKILL = """---
 name: lessons-from-runs
@@ -51,14 +51,14 @@ class Update(Struct, frozen=True, kw_only=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing changes."""
+        """Whether the export changes nothing."""
         return self.after == (self.before or "")
 
 
 def updated(path: Path, pages: Sequence[InstructionPage]) -> Update:
-    """Put `pages` into the marked block of the text of `path`, which may have none yet; writes nothing.
+    """Put `pages` into the marked block of the text of `path`, which is added if missing. Writes nothing.
 
-    The rest of the file stays byte for byte. Raises BadInput where it can't be read or its marks are damaged.
+    The rest of the file stays byte for byte. Raises BadInput if the file can't be read or its marks are damaged.
     """
     before = _read(path)
     newline = "\r\n" if before is not None and "\r\n" in before else "\n"
@@ -81,7 +81,7 @@ def difference(update: Update) -> list[str]:
 
 
 def outside(text: str) -> str:
-    """Return a file without the block that an export has written."""
+    """Return the text of a file without the block that an export wrote."""
     return _BLOCK.sub("", text)
 
 
@@ -98,7 +98,7 @@ def block_of(pages: Sequence[InstructionPage]) -> str:
 
 
 def with_block(text: str, block: str, newline: str, path: Path) -> str:
-    """Put `block` in place of the block of `text`, or at its end. Raises BadInput."""
+    """Replace the block of `text` by `block`, or append it. Raises BadInput."""
     marks = len(_MARK.findall(text))
     if marks == 0:
         gap = "" if not text else newline if text.endswith(newline) else newline * 2
@@ -121,7 +121,7 @@ def _line(lesson: Lesson) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Return `text` on one line in which nothing closes the block, or opens another."""
+    """Return `text` on one line, so changed that it neither closes the block nor opens another."""
     return one_line(text).replace("<!--", "‹!--").replace("-->", "--›")
 
 
@@ -137,7 +137,7 @@ def _read(path: Path) -> str | None:
 
 
 def repository_of(file: Path) -> Path:
-    """Return the root of the repository that a file is in; its own folder where that is in none."""
+    """Return the root of the repository that a file is in; its own folder if it is in none."""
     folder = file.resolve().parent
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
@@ -151,7 +151,7 @@ def texts_of(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def commands_of(folder: Path) -> frozenset[str]:
-    """Return the commands that the files of a repository offer, as they are typed."""
+    """Return the commands that a repository's files define, as one types them."""
     out: set[str] = set()
     for name, (prefixes, read) in _READERS.items():
         text = _text(folder / name)
@@ -168,7 +168,7 @@ def _text(path: Path) -> str:
 
 
 def _targets(text: str) -> Iterator[str]:
-    """The names before the colons of a Makefile, and of a justfile, where a name may have parameters."""
+    """The targets of a Makefile or justfile: names before a colon; in a justfile they may have parameters."""
     for line in text.splitlines():
         names, colon, rest = line.partition(":")
         if colon and not rest.startswith("=") and line[:1] not in (" ", "\t", "#", "."):
@@ -176,7 +176,7 @@ def _targets(text: str) -> Iterator[str]:
 
 
 def _tasks_of_yaml(text: str) -> Iterator[str]:
-    """The keys that are indented once below ``tasks:``."""
+    """The keys one level below ``tasks:``."""
     within = False
     for line in text.splitlines():
         if line[:1].strip():
@@ -197,7 +197,7 @@ def _parsed(parse: Callable[[str], object], text: str) -> object:
     try:
         return parse(text)
     except (ValueError, RecursionError):
-        # A manifest that can't be read offers nothing.
+        # A manifest that can't be read defines no commands.
         return {}
 
 
@@ -224,4 +224,4 @@ _READERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], Iterable[str]]]] =
     "deno.json": (("deno task",), _of_json("tasks")),
     "pyproject.toml": (("poe", "uv run poe", "pdm run", "task", "uv run task"), _of_pyproject),
 }
-"""By file the commands that run its tasks, and the function that reads their names."""
+"""For each file: the commands that run its tasks, and the function that reads the tasks' names."""

@@ -1,4 +1,4 @@
-"""`ireneo learn`, `lessons`, `check`, `hook` and `report`: lessons from runs, listed, exported and asked."""
+"""`ireneo learn`, `lessons`, `check`, `hook` and `report`: learn lessons from runs, list, export and look them up."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class LearningTally(LogTally, kw_only=True):
 
     files: int = 0
     known: int = 0
-    """Files that were learned from before, and not read again."""
+    """Files that were learned from earlier, and were not read again."""
     sessions: int = 0
     """Runs that were learned from."""
     talks: int = 0
-    """Sessions without a call, which teach nothing."""
+    """Sessions without a call: nothing can be learned from them."""
     tokens: int = 0
     kept: int = 0
     """Tokens of the diaries and the new lessons."""
@@ -81,15 +81,15 @@ class LearningTally(LogTally, kw_only=True):
     listed: int = 0
     """New lessons that `ireneo lessons` lists."""
     guarded: int = 0
-    """New lessons that only the guard tells, before a call."""
+    """New lessons that only the guard shows, before a call."""
     joined: int = 0
-    """New lessons that are told together with another one that says the same."""
+    """New lessons that are shown as one with another lesson that says the same."""
     spoken_to: int = 0
-    """How often a known lesson was seen again, or was contradicted."""
+    """How often a known lesson was confirmed or contradicted."""
     calls: int = 0
     failures: int = 0
     asked_in_vain: int = 0
-    """Runs about which a model gave no answer."""
+    """Runs about which a model was asked and gave no answer."""
 
     def count(self, learned: LearnedSession) -> None:
         """Count one run."""
@@ -111,7 +111,7 @@ SESSION_WIDTH = 15
 
 
 def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
-    """A run with new lessons and the beginning of each lesson; nothing for a run without new lessons."""
+    """Lines for a run with new lessons: the run, then the beginning of each lesson. None for other runs."""
     if not learned.new:
         return
     run = learned.run
@@ -135,7 +135,7 @@ def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
 
 
 def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
-    """What was learned in all."""
+    """Lines that say what was learned in all."""
     if tally.sessions:
         told = f" became {tally.kept:,} of diaries and lessons" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
@@ -218,7 +218,7 @@ def learn(
 
 
 def _is_story(found: FoundLog, tally: LearningTally) -> bool:
-    """Whether a file of a folder is a story, which teaches nothing; one that was named is read."""
+    """Whether a file found in a folder is a story, which teaches nothing. A story that was named itself is read."""
     if found.searched and found.log.name == STORY_LOGS:
         tally.passed += 1
         return True
@@ -277,7 +277,7 @@ def learn_from(
 
     with ReadingBar(sum(each.size for each in found)) as bar:
         memory.learn_logs(logs, on=on, project=project, on_progress=report)
-    # A run that was killed leaves sessions behind that were stored and not learned from.
+    # If an earlier run of the command was killed, sessions are stored from which nothing was learned yet.
     if due := memory.unlearned():
         with ReadingBar(due, in_bytes=False) as others:
 
@@ -290,7 +290,7 @@ def learn_from(
 
 
 def _count_new(memory: Memory, added: Collection[str], tally: LearningTally) -> None:
-    """Count the new lessons as they are listed, after all runs: what one shows may be seen again in the next."""
+    """Count the new lessons once all runs are done, as they will be listed: the next run may confirm one."""
     found = memory.lessons(guarded=True) if added else ()
     listed = {each.id for each in said_once([each for each in found if not each.guard_only])}
     guarded = {each.id for each in found if each.guard_only}
@@ -362,15 +362,15 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
             for some in (found, guarded)
         )
     chosen, more = any((which.project, which.kind, since)), 0 if which.all else len(guarded)
-    # What somebody dropped was said to be shown no more.
+    # A lesson that the user dropped must not be shown again.
     told = said_once([each for each in found if which.all or each.reviewed != "dropped"])
     return Answer([lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more))
 
 
 def _project_of(memory: Memory, exporting: Exporting) -> str | None:
-    """The project of the repository that is exported to; None where it is none.
+    """The project of the repository that is exported to, or None.
 
-    Raises BadInput where it is another than those that were learned from: their rules are not to be mixed there.
+    Raises BadInput if the lessons are of another project, so that the rules of two projects are never mixed.
     """
     from ireneo.faces.cli.instructions import repository_of
 
@@ -470,7 +470,7 @@ def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, store
 
 
 def _show_silence(runs: Sequence[LearnedRun], project: str, *, told: bool) -> None:
-    """Say that nothing is known against a call; warn where no run of its project was learned from, nor told of."""
+    """Say that nothing is known against a call; warn if there is no run and no remembered failure of its project."""
     here = Scoped(project=project or None).name
     known = sorted({run.project for run in runs if run.project})
     if not runs and not told:
@@ -497,7 +497,7 @@ def read_arguments(text: str) -> dict[str, object]:
         return msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError) as fault:
         if text.lstrip().startswith('{"'):
-            # A shell's group of commands begins with a brace as well, but not with a name in quotes.
+            # A group of commands in a shell begins with a brace too, but never with a quoted name.
             raise BadInput(f"The arguments look like JSON and can't be read: {fault}.") from fault
         return {"command": text} if text else {}
 
@@ -519,7 +519,7 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),
-            # A session without a call, such as a story, is no run.
+            # A session without a call, such as a story, is not a run.
             runs=[run for run in memory.runs() if run.calls],
             lessons=memory.lessons(guarded=True),
             claims=memory.claims(least_runs=2),

@@ -1,4 +1,4 @@
-"""The command line: its commands by section, and how a run ends."""
+"""The command line: its commands by section, and how the program exits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Formatter(Protocol):
 
 
 class Sections(TyperGroup):
-    """A group that lists its commands by section, also where no boxes are drawn."""
+    """A group that lists its commands by section even where no boxes are drawn."""
 
     def format_commands(self, ctx: object, formatter: object) -> None:
         """Write the commands, grouped by panel."""
@@ -57,7 +57,7 @@ class Sections(TyperGroup):
                 page.write_dl(rows)
 
 
-# The usage error of the click that this version of Typer uses, which may be one of its own.
+# The usage error of the copy of click that this version of Typer uses.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 
@@ -134,14 +134,14 @@ _THREAD = (
 
 
 def _app(asked: str) -> typer.Typer:
-    """Build the command line with the one command that is asked for, or with all where there is no such command.
+    """Build the command line with only the command that is asked for, or with all if there is no such command.
 
-    A command's module is imported here: to load them all takes longer than most commands do.
+    A command's module is imported here, since loading all of them takes longer than most commands do.
     """
     app = typer.Typer(
         name="ireneo",
         cls=Sections,
-        # Boxes are for terminals.
+        # Draw boxes only on terminals.
         rich_markup_mode="rich" if sys.stdout.isatty() else None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -167,7 +167,7 @@ def _function(module: str, name: str) -> Callable[..., Answer | None]:
 def run() -> NoReturn:
     """Run the command that the arguments name, and exit with 0 (done), 1 (failed), 2 (bad input) or 130 (Ctrl-C)."""
     if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal whose encoding has no arrows gets question marks, not a traceback.
+        # If the terminal's encoding has no arrows, it shows question marks instead of a traceback.
         sys.stdout.reconfigure(errors="replace")
     say_once.cache_clear()
     given = sys.argv[1:] or ["--help"]
@@ -181,7 +181,7 @@ def run() -> NoReturn:
     except IreneoError as fault:
         code = _say(str(fault), 1)
     except BrokenPipeError:
-        # The reader has closed the pipe; flushing the rest must not fail a second time.
+        # The reader closed the pipe: flushing the rest must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except KeyboardInterrupt:
@@ -198,13 +198,13 @@ def _usage(fault: typer.BadParameter, given: Sequence[str]) -> str:
     command = fault.ctx.command_path if fault.ctx else "ireneo"
     if command == "ireneo" and given[0].startswith("-") and (named := next(filter(_NAMES.__contains__, given), "")):
         return f"{said}: options stand behind the command, as in `ireneo {named} {given[0]}`."
-    # Two commands in one line: the second may be the one that is meant.
+    # Two commands in one line: the second may be the one that was meant.
     if (beside := _BESIDE.search(said)) and beside[1] in _NAMES:
         said = f"{said}. Did you mean `ireneo {beside[1]}`?"
     return f"{said} Try `{command} --help`." if said.endswith("?") else f"{said}; try `{command} --help`."
 
 
 def _say(sentence: str, code: int) -> int:
-    """Print an error, with commands in place of the verbs that it says list something."""
+    """Print an error; where it names verbs of the library, name the commands instead."""
     sys.stderr.write(f"ireneo: {re.sub(r'`(?=[a-z]+` lists )', '`ireneo ', sentence)}\n")
     return code

@@ -1,4 +1,4 @@
-"""The commands on memories: remember, recall, history, list and change them, what fades, what is deleted."""
+"""The commands on memories: remember, recall, history, list, change, archive and delete."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
     pinned: Annotated[bool, flag("--pinned", "Never archive it.")] = False
 
     def details(self) -> MemoryDetails:
-        """Return the options that were given, as `Memory.remember` takes them. Raises BadInput for a wrong time."""
+        """Return the given options in the form that `Memory.remember` takes. Raises BadInput for a wrong time."""
         if self.general and self.project:
             raise BadInput("--project names one project and --general means all; give one of them.")
         given = asdict(self)
@@ -152,7 +152,7 @@ def _stdin() -> str:
 
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
-    """What became of an offered memory, as JSON."""
+    """How an offered memory was settled, as JSON."""
     changed = [picked(each, "id state reason stale") for each in done.changed]
     about: dict[str, object] = {"changed": changed}
     if done.more:
@@ -163,7 +163,7 @@ def remembered_answer(done: Remembered) -> dict[str, object]:
 
 
 def remembered_lines(done: Remembered) -> list[str]:
-    """What became of an offered memory, as lines."""
+    """How an offered memory was settled, as lines."""
     record = done.record
     lines = [f"{_OUTCOMES[done.did]}: {record.kind} memory {short(record.id)}, {local_time(record.at)}.", done.reason]
     for each in done.changed:
@@ -226,7 +226,7 @@ def recall(
         found = memory.recall(
             question,
             **{**asdict(wish), "at": at, "session": session, "branch": branch},
-            # A session that is named is searched wherever the command runs.
+            # A session that was named is searched whatever folder the command runs in.
             project=None if session and scoped.project is None else project,
         )
         if found.note:
@@ -238,14 +238,14 @@ def recall(
         for question in _questions(each) if each else ():
             answers = [recalled_answer(one) for one in find(memory, question)] if question else []
             sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
-            # A program that asks line by line waits for the answer.
+            # A program that asks line by line waits for each answer.
             sys.stdout.buffer.flush()
         if each:
             return None
         with waiting("Searching …"):
             found = find(memory, text)
         asked = set(terms(text))
-        # Where the folder narrowed the search, what has only some of the words may stand in another project.
+        # If the folder narrowed the search and some words were not found, another project may have a better answer.
         partly = scoped.project is None and not any(asked <= set(terms(each.text)) for each in found)
         hint = scoped.hint(memory) if partly or not found else ""
     return Answer(
@@ -254,7 +254,7 @@ def recall(
 
 
 def _embed_missing(memory: Memory) -> None:
-    """Make the missing vectors; without an answer of the embedder recall goes by words."""
+    """Make missing vectors; if the embedder does not answer, recall goes by words alone."""
 
     def report(done: Embedded) -> None:
         if sys.stderr.isatty():
@@ -282,7 +282,7 @@ def recalled_answer(found: RecallHit) -> dict[str, object]:
 
 
 def _questions(given: str) -> Iterator[str]:
-    """Yield the questions as they come in; an empty one for a blank line."""
+    """Yield questions as they arrive; an empty string for a blank line."""
     if given == STDIN:
         yield from _lines(sys.stdin.buffer, "standard input")
         return
@@ -346,7 +346,7 @@ def history(
 
 
 def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
-    """Say how many memories name a subject and what lists them; empty where none does."""
+    """Say how many memories name a subject and which command lists them; empty if none does."""
     found = memory.memories(text=subject, project=scoped.name, limit=MOST_NAMING)
     named = re.compile(rf"(?<!\w){re.escape(subject)}(?!\w)", re.IGNORECASE)
     number = sum(named.search(each.text) is not None for each in found)
@@ -357,14 +357,14 @@ def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
 
 
 def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
-    """Whether the user is called so: what users say of themselves is told of `user`."""
+    """Whether this is the user's own name: what users say of themselves has the subject `user`."""
     asked = subject.strip().casefold()
     names = (each.record.value.casefold() for each in memory.history("user", "name", project=scoped.name))
     return any(asked in (name, name.partition(" ")[0]) for name in names)
 
 
 def _there(scoped: Scoped) -> str:
-    """The options with which another command searches where this one did."""
+    """The options with which another command searches in the same place."""
     everywhere = " --all-projects" if scoped.all_projects else ""
     return f" --project {shlex.quote(scoped.project)}" if scoped.project else everywhere
 

@@ -1,4 +1,4 @@
-"""What commands share: their options, and how they open the database and the session that these name."""
+"""What commands share: options, and how they open the database and the session that was named."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def as_command(function: Callable[..., Answer | None]) -> Callable[..., None]:
-    """Make a command of a function for Typer.
+    """Make a Typer command of a function.
 
-    A parameter that is a Struct becomes an option for each of its fields. A command that returns an Answer has --json;
-    it takes `as_json` itself where it must know before it begins.
+    A parameter that is a Struct becomes one option for each of its fields. A command that returns an Answer gets
+    --json; if it has to know of --json earlier, it takes `as_json` itself.
     """
     hints = get_type_hints(function, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Struct)}
@@ -57,7 +57,7 @@ def as_command(function: Callable[..., Answer | None]) -> Callable[..., None]:
             raise typer.Exit(1)
 
     command.__name__ = function.__name__
-    # A screen breaks the lines of a docstring at a width of its own.
+    # The terminal breaks the lines at its own width.
     command.__doc__ = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
     ordered = sorted(shown, key=lambda parameter: parameter.default is not inspect.Parameter.empty)
     command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
@@ -136,7 +136,7 @@ def _completed(
 ) -> Iterator[tuple[str, str]]:
     from ireneo import sync
 
-    # A fault is no answer to a key; the command itself reports it.
+    # Pressing Tab must not print an error; the command itself will report it.
     with suppress(IreneoError):
         path = place_of(ctx.params.get("db")).path
         if is_there(path):
@@ -234,7 +234,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str | None:
-        """The project to search; None for all, and in a folder that belongs to none."""
+        """The project to search; None for all projects, and in a folder that belongs to none."""
         if self.all_projects and self.project is not None:
             raise BadInput("--project names one project and --all-projects means all; give one of them.")
         if self.project is not None:
@@ -246,14 +246,14 @@ class Scoped(Struct, frozen=True, kw_only=True):
         return f"project {self.name}" if self.name else f"space {space}"
 
     def seen_by(self, viewpoint: str) -> str | None:
-        """The project to search for a character of a story: only a named one, as a character is bound to no folder."""
+        """The project to search for a story's character: only one that was named, as characters belong to no folder."""
         return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory, *, asked: bool = True) -> str:
-        """Say which other projects there are, for a search in one project that found nothing.
+        """Return a sentence on which other projects there are, for a search in one project that found nothing.
 
-        If the project was named and nothing stored belongs to it, the sentence says so; it is raised as BadInput if
-        something was `asked` for.
+        If the project was named and nothing stored belongs to it, the sentence says so; if something was `asked` for,
+        it is raised as BadInput.
         """
         here = self.name
         if not here:
@@ -281,12 +281,12 @@ class Scoped(Struct, frozen=True, kw_only=True):
 
 
 def project_meant(given: str) -> str:
-    """Return a project's name as it is, and the absolute path of a folder such as `.`."""
+    """Return the name of a project as it is, and a folder such as `.` as an absolute path."""
     return str(Path(given).resolve()) if given.startswith(".") else given
 
 
 class Stored(Struct, frozen=True, kw_only=True):
-    """Where the memory is."""
+    """Which database and space to use."""
 
     db: Db = None
     space: Space = DEFAULT_SPACE
@@ -306,7 +306,7 @@ def open_existing(stored: Stored) -> Memory:
 
 def open_memory(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
     """Open the database at `path`, which is created if needed."""
-    # Imported when used: a command that only reads a file needs no database.
+    # Imported late: a command that only reads a file needs no database.
     from ireneo import sync
 
     keep = keeps_secrets(keep_secrets)
@@ -314,7 +314,7 @@ def open_memory(path: Database, space: str, *, embedder: str | None = None, keep
 
 
 def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
-    """Do `work` on the memory at `path`, after a trial in memory where that would create the database."""
+    """Do `work` on the memory at `path`. If that would create the database, try it in memory first."""
     if not is_there(path):
         with open_memory(TRIAL, space, keep_secrets=keep_secrets) as memory:
             work(memory)
@@ -323,7 +323,7 @@ def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secre
 
 
 def keeps_secrets(given: bool) -> bool:
-    """Whether to store secrets as they are: by option, or by IRENEO_KEEP_SECRETS. Raises BadInput."""
+    """Whether to store secrets unchanged: by the option or IRENEO_KEEP_SECRETS. Raises BadInput."""
     said = os.environ.get("IRENEO_KEEP_SECRETS", "").strip().lower()
     if said in ("1", "true", "yes", "on"):
         return True
@@ -333,7 +333,7 @@ def keeps_secrets(given: bool) -> bool:
 
 
 def embedder_named(given: str | None) -> str | None:
-    """Return the embedder's name, by option or from IRENEO_EMBEDDER; None for full text alone."""
+    """Return the embedder's name from the option or IRENEO_EMBEDDER; None for full text alone."""
     return given or os.environ.get("IRENEO_EMBEDDER") or None
 
 
@@ -345,7 +345,7 @@ def open_session(stored: Stored, name: str) -> Iterator[Session]:
 
 
 def session_named(memory: Memory, name: str) -> Session:
-    """Return the session whose id is `name`, or alone begins or ends with it, on the branch after an ``@``."""
+    """Return the session with this id, or the only one whose id begins or ends so, on the branch after an ``@``."""
     ids = [info.key.session for info in memory.sessions()]
     if name in ids:
         return memory.session(name)
@@ -355,7 +355,7 @@ def session_named(memory: Memory, name: str) -> Session:
 
 
 def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
-    """Return the session and branch that are meant; memories may name a session that is not stored."""
+    """Return the session and branch that are meant; the session need not be stored, as memories may name others."""
     if name is None:
         return None, None
     try:
@@ -381,7 +381,7 @@ def _chosen(ids: list[str], wished: str, space: str) -> str:
     found = begun or ended
     if not found:
         raise SessionNotFound.named(wished, space)
-    # A sub-agent's run is named after its session, whose shorter id is the one that is meant.
+    # A sub-agent's run has its session's id and more: the shorter id is the one that is meant.
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):
         more = ", …" if len(found) > LISTED else ""

@@ -1,4 +1,4 @@
-"""The output of commands: JSON, text, times and columns, questions at the terminal, progress bars."""
+"""How commands write: JSON, text, times and columns, questions at the terminal, progress bars."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_within(name: str, most: int) -> str:
-    """Shorten a name to `most` characters in its middle: names often differ only at one of their ends."""
+    """Shorten a name in its middle to `most` characters, since names often differ only at one of their ends."""
     if len(name) <= most:
         return name
     tail = (most - 1) // 2
@@ -65,7 +65,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def share(part: float) -> str:
-    """Return a share as a percentage, of which less than all is 99 % at most."""
+    """Return a share as a percentage; anything less than all is shown as 99 % at most."""
     return f"{min(round(part * 100), 99) if part < 1 else 100} %"
 
 
@@ -104,7 +104,7 @@ def _moment(given: str | None, of_day: time) -> datetime | None:
     try:
         day = _day(word)
         moment = datetime.fromisoformat(given.strip()) if day is None else datetime.combine(day, of_day)
-        # A time without a zone is local, and is shown as such.
+        # A time without a zone is taken as local and shown without one.
         return moment if moment.tzinfo else moment.astimezone()
     except (ValueError, OverflowError):
         raise BadInput(
@@ -139,14 +139,14 @@ def echo(sentence: str) -> None:
 
 
 class Answer(Struct, frozen=True):
-    """The result of a command: what --json writes, and what a reader sees, as lines or as a function that draws it."""
+    """The result of a command: data for --json, and for a reader lines or a function that draws it."""
 
     data: object
     shown: Callable[[], object] | Sequence[str] | str
     failed: bool = False
     """Whether the command exits with 1."""
     fault: IreneoError | None = None
-    """What ended it early, to be raised after what was done before is written."""
+    """The error that ended the command early; it is raised once the results so far are written."""
 
     def show(self) -> None:
         """Write it for a reader."""
@@ -190,7 +190,7 @@ def secret_lines(redacted: Mapping[str, int], unredacted: int = 0) -> Iterator[s
 
 
 PLAIN_WIDTH = 100
-"""Columns where the output is no terminal."""
+"""The columns of a line if the output is not a terminal."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -218,17 +218,16 @@ class Column(Struct, frozen=True):
     right: bool = False
     widest: int = 60
     within: bool = False
-    """Cut cells in their middle: what tells them apart may stand at either end."""
+    """Whether cells are cut in their middle, because either end may be what differs."""
 
 
 def show_columns(
     screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, above: Sequence[str] = ()
 ) -> None:
-    """Print a table, each row on one line; where the screen is narrow, its widest columns are cut first.
+    """Print a table, each row on one line; on a narrow screen the widest columns are cut first.
 
-    What stands `above` a row is printed where it isn't that of the row before.
-    Where more than the last column would be lost, each row is several lines: its first cell, then the others behind
-    their headings.
+    The text `above` a row is printed unless the row before has the same. If more than the last column would be lost,
+    each row becomes several lines: its first cell, then the others behind their headings.
     """
     headings = [Text(column.heading, style="dim") for column in columns]
     widths = [
@@ -277,7 +276,7 @@ def show_title(screen: Console, title: str) -> None:
 
 
 def write(screen: Console, text: str, style: str = "") -> None:
-    """Print a text of which nothing is interpreted, in one style; the terminal breaks its lines."""
+    """Print a text literally, in one style; the terminal breaks its lines."""
     screen.print(Text(text, style=style), soft_wrap=True)
 
 
@@ -309,13 +308,13 @@ def _line(columns: Sequence[Column], row: Sequence[Text], widths: Sequence[int])
 
 
 FIRST_SECONDS, MOST_SECONDS = 10.0, 60.0
-"""Where standard error is no terminal: after how long a line says what goes on, and how far apart such lines are."""
+"""Without a terminal on standard error: seconds until the first progress line, and the most seconds between two."""
 _hushed = ContextVar("hushed", default=False)
 
 
 @contextmanager
 def hushed(wanted: bool) -> Iterator[None]:
-    """Write no such lines, for a program that reads JSON."""
+    """Suppress progress lines, for a program that reads JSON."""
     before = _hushed.set(wanted)
     try:
         yield
@@ -324,12 +323,12 @@ def hushed(wanted: bool) -> Iterator[None]:
 
 
 class _LinesAtTimes:
-    """Says at times on standard error what goes on, so that a log of what takes long doesn't look dead."""
+    """Writes a progress line to standard error from time to time, so that a long command doesn't look dead in a log."""
 
     def __init__(self, what: str) -> None:
         self.what = what
         self._ended = Event()
-        # A thread of its own: where nothing is reported for minutes, it is most wanted.
+        # In a thread of its own, as the lines matter most when nothing is reported for minutes.
         self._thread = Thread(target=self._tell, args=(sys.stderr,), daemon=True)
 
     def __enter__(self) -> _LinesAtTimes:
@@ -346,7 +345,7 @@ class _LinesAtTimes:
         begun, wait = monotonic(), FIRST_SECONDS
         while not self._ended.wait(wait):
             minutes, seconds = divmod(round(monotonic() - begun), 60)
-            # Nobody may read it any more, which is no reason to end.
+            # If nobody reads standard error any more, the work goes on.
             with suppress(OSError, ValueError):
                 stream.write(f"ireneo: {one_line(self.what)}, {minutes}:{seconds:02} so far\n")
                 stream.flush()
@@ -355,7 +354,7 @@ class _LinesAtTimes:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show on standard error that something that may take long is going on; without a terminal by a line at times."""
+    """Show on standard error that something slow is running; without a terminal, write a line from time to time."""
     with console(stderr=True).status(what) if sys.stderr.isatty() else _LinesAtTimes(what.rstrip(" …")):
         yield
 
@@ -364,9 +363,10 @@ def waiting(what: str) -> Iterator[None]:
 def progress(
     *tasks: str, total: int | None = None, shown: bool = True, elapsed: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """Show a progress bar for each task on standard error; without a terminal a line at times on the latest report.
+    """Show a progress bar for each task on standard error; without a terminal, the latest report from time to time.
 
-    Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`; a `note` stands behind the bar.
+    Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`; a `note` is shown after the
+    bar.
     """
     if not shown:
         yield lambda *_, **__: None
@@ -401,7 +401,7 @@ def _progress_line(what: str, done: int, total: int | None, changes: Mapping[str
 
 
 class ReadingBar:
-    """A progress bar of the bytes (or sessions) read; without a terminal a line at times. Lines are still written."""
+    """A progress bar over bytes or sessions read; without a terminal, a line from time to time."""
 
     def __init__(self, total: int, *, in_bytes: bool = True) -> None:
         self._total = total

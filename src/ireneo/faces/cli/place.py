@@ -1,4 +1,4 @@
-"""Which database a command uses, and why. Cheap to import, for the hook."""
+"""Which database a command uses, and why. Quick to import, since the hook needs it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 DEFAULT_SPACE = "default"
 FILE = "memory.db"
-"""The name of a database where none was given."""
+"""The name of a database file if none was given."""
 FOLDER = ".ireneo"
-"""A folder of this name has the database of its parent and everything below."""
+"""A folder with this name holds the database for its parent folder and everything below."""
 VARIABLE = "IRENEO_DB"
 _SQLITE = b"SQLite format 3\0"
 _OURS = (68, (1232236143).to_bytes(4, "big"))
@@ -38,7 +38,7 @@ class DatabasePlace(NamedTuple):
     path: Database
     why: str
     note: str = ""
-    """A notice for its users: that it was only found, or that another was passed over."""
+    """A notice for the user: that the database was only found, or that another one was ignored."""
 
 
 def place_of(given: str | Path | None, environ: Mapping[str, str] | None = None) -> DatabasePlace:
@@ -77,12 +77,12 @@ def database(given: str | Path | None) -> Database:
 
 @cache
 def say_once(note: str) -> None:
-    """Write a notice to standard error, once a command."""
+    """Write a notice to standard error, once for each command."""
     sys.stderr.write(f"ireneo: {note}\n")
 
 
 def existing(given: str | Path | None) -> Database:
-    """Return the database to use. Raises BadInput where it does not exist: a question must not create one."""
+    """Return the database to use. Raises BadInput if it does not exist, because reading must not create one."""
     path = database(given)
     if not is_there(path):
         raise BadInput(
@@ -166,7 +166,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether a file is a database of Ireneo; other programs use the same name."""
+    """Whether a file is a database of Ireneo, since other programs use the same file name."""
     place, mark = _OURS
     try:
         with file.open("rb") as opened:

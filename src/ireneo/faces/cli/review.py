@@ -134,7 +134,7 @@ def _show(lesson: Lesson, number: int, of: int) -> None:
 
 
 def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"] | None:
-    """Show a lesson and wait for a verdict; None ends the review."""
+    """Show a lesson and wait for a verdict; None if the user ends the review."""
     with keys() as key:
         _show(lesson, number, of)
         try:
@@ -147,7 +147,7 @@ def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"]
 
 
 def _new_words(lesson: Lesson) -> str:
-    """Ask for the new words; empty if the words stay the same."""
+    """Ask for the new words; empty if nothing was changed."""
     try:
         words = typed("  new words: ", one_line(lesson.lesson))
     except (KeyboardInterrupt, EOFError):
@@ -164,9 +164,9 @@ def _summary(counts: ReviewCounts) -> str:
 
 @contextmanager
 def keys() -> Iterator[Callable[[], str]]:
-    """Yield a function that waits for the next key, in lower case, and raises EOFError at the end of input.
+    """Yield a function that waits for a key and returns it in lower case; at the end of input it raises EOFError.
 
-    The terminal is in cbreak mode meanwhile, without echo. Arrows and other escape sequences are skipped.
+    Meanwhile the terminal is in cbreak mode without echo. Arrows and other escape sequences are skipped.
     """
     try:
         import termios
@@ -187,7 +187,7 @@ def keys() -> Iterator[Callable[[], str]]:
         return pressed
 
     try:
-        # TCSADRAIN keeps keys that were pressed before.
+        # TCSADRAIN keeps the keys that were pressed before.
         tty.setcbreak(handle, termios.TCSADRAIN)
         yield key
     finally:
@@ -195,7 +195,7 @@ def keys() -> Iterator[Callable[[], str]]:
 
 
 def typed(prompt: str, begins: str) -> str:
-    """Read a line from the terminal, with `begins` to be edited where readline is available."""
+    """Read a line from the terminal; where readline is available, `begins` can be edited."""
     try:
         import readline
     except ImportError:

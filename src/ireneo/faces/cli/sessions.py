@@ -1,4 +1,4 @@
-"""The commands on sessions: list and draw them, move through their trees, rules, blocks by hand, threads of stories."""
+"""The commands on sessions: list, draw, rewind, fork, pin, open ids, edit summaries and threads of stories."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def expand(
 
 
 def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
-    """Look in a temporary memory: the same messages make the same blocks, with the same ids."""
+    """Look up an id in a temporary memory: the same messages make the same blocks with the same ids."""
     from ireneo import sync
     from ireneo.types import LookupResult
 

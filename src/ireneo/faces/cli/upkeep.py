@@ -61,7 +61,7 @@ def path(db: Db = None) -> Answer:
     made = "" if there else " It does not exist yet: `ireneo import`, `learn` and `remember` create it."
 
     def show() -> None:
-        # The path alone on standard output, for scripts: sqlite3 "$(ireneo path)".
+        # Only the path on standard output, for scripts: sqlite3 "$(ireneo path)".
         sys.stdout.write(f"{whole(place.path)}\n")
         sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
 
@@ -153,7 +153,7 @@ def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = F
     with open_existing(stored) as memory:
         infos = memory.sessions()
         messages = sum(info.messages for info in infos)
-        # The file is checked before the first message, which takes an unknown time.
+        # The file is checked before the first message, and nobody knows how long that takes.
         with progress("the file", shown=bool(messages) and not quick) as update:
 
             def report(done: Examined) -> None:
@@ -176,7 +176,7 @@ def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = F
 
 
 def _secrets_found(looked: Secrets) -> list[Finding]:
-    """What a search for secrets found, as a finding for each place."""
+    """The places where secrets were found, each as a finding."""
     from ireneo.types import Finding
 
     found = []
@@ -218,7 +218,7 @@ Also = Annotated[
 
 Preview = Annotated[bool, flag("--preview", "Only show what would go, and delete nothing.")]
 MOST_SHOWN, WIDEST = 40, 300
-"""The most lines of what goes that are shown, and the most characters of a line."""
+"""The most lines that are shown of what is deleted, and the most characters of a line."""
 
 
 def forget(
@@ -242,7 +242,7 @@ def forget(
     ((what, name),) = named.items()
     if what == "session":
         with open_existing(stored) as memory, suppress(SessionNotFound):
-            # A session that is not stored may still be named by lessons.
+            # Lessons may name a session that is not stored.
             name = session_named(memory, name).id
     target = {"space" if what == "everything" else what: name}
     with waiting("Looking for what would be deleted …"), open_existing(stored) as memory:
@@ -276,7 +276,7 @@ def forget(
 
 
 def _show_going(receipt: ErasureReceipt, name: str) -> None:
-    """Show the lines that would go, and which of them don't name the subject themselves."""
+    """Show the lines that would be deleted, and mark those that don't name the subject themselves."""
     if receipt.going:
         echo("This goes:")
     for each in receipt.going[:MOST_SHOWN]:
@@ -288,7 +288,7 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
 
 
 def _asked_also(receipt: ErasureReceipt) -> list[str]:
-    """Ask at the terminal which of the further sentences to forget too."""
+    """Ask at the terminal which of the other sentences to delete too."""
     if not is_interactive():
         return []
     ids = dict.fromkeys(each.id for each in receipt.also)

@@ -53,7 +53,7 @@ NO_MODEL = (
 
 
 class Asking(Struct, frozen=True, kw_only=True):
-    """Which model to ask, where, and what it may cost."""
+    """Which model to ask, where, and how much it may cost."""
 
     model: Annotated[
         str | None,
@@ -105,7 +105,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         keep_secrets: bool = False,
         listen: bool = True,
     ) -> Memory:
-        """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
+        """Open a memory with these models and limits. Raises BadInput if a model is `needed` and none is named."""
         if needed and not self.named:
             raise BadInput(NO_MODEL)
         models = ireneo.models(
@@ -189,7 +189,7 @@ def work(
 
 
 def _tallied(task: Callable[[Report | None], None], processes: int, made: Counter[str], as_json: bool) -> WorkReport:
-    """Do the task in a number of processes until it ends, or is asked to end; returns what was done.
+    """Do the task in several processes until it ends or is told to end; returns what was done.
 
     `made` counts the memories of each session.
     """
@@ -222,7 +222,7 @@ def _tallied(task: Callable[[Report | None], None], processes: int, made: Counte
                 if processes == 1:
                     task(partial(report, 0))
                 else:
-                    # A fault is reported once, and the database is migrated by one process.
+                    # So that an error is reported only once, and only one process migrates the database.
                     task(None)
                     work_together(processes, task, report)
         except Terminated:
@@ -233,7 +233,7 @@ def _tallied(task: Callable[[Report | None], None], processes: int, made: Counte
 def _work(
     preset: str | None, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored, tell: Report | None
 ) -> None:
-    """Work, and report each piece to `tell`; None only checks that the database and the models can be used."""
+    """Work, and report each piece to `tell`; if that is None, only check that database and models can be used."""
     listen = not hours.no_listen
     memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder, listen=listen)
     with log_on_stderr(), memory:
@@ -268,7 +268,7 @@ def _summed_up(tally: WorkReport) -> str:
 
 
 def _where(made: Counter[str], stored: Stored) -> str:
-    """Say to which projects the memories belong, where `ireneo memories` in this folder would not show them all."""
+    """Say to which projects the memories belong, if `ireneo memories` would not list all of them in this folder."""
     here = Scoped().name
     if here is None or not made:
         return ""
@@ -286,13 +286,13 @@ def _where(made: Counter[str], stored: Stored) -> str:
 
 
 class SummariseOutcome(Struct, frozen=True, kw_only=True):
-    """The summaries of a context that a model was asked for."""
+    """The summaries that a model was asked to write for a context."""
 
     title: str
     due: int
     summaries: list[WorkResult]
     fault: IreneoError | None
-    """Why it ended early, where that was not the model's doing."""
+    """Why it ended early, if the model was not the reason."""
 
 
 def summarise(session: SessionName, budget: Budget, preset: Preset = None, *, asking: Asking, stored: Stored) -> Answer:
@@ -338,7 +338,7 @@ def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: 
             try:
                 session.summarise(budget, preset=preset, on_progress=report)
             except IreneoError as error:
-                # What was written before is shown first.
+                # Summaries that were written before the error are shown first.
                 fault = error
         return SummariseOutcome(title=title_of(session), due=due, summaries=done, fault=fault)
 
@@ -362,7 +362,7 @@ def notes(session: SessionName, take: Take = None, preset: Preset = None, *, sto
 
 
 def note_lines(taken: NotesTaken, title: str) -> list[str]:
-    """What became of an agent's notes: a sentence, and the reasons for what was struck."""
+    """Lines on an agent's notes: how many were stored, and why some were removed."""
     if taken.first_position > taken.last_position:
         return [f"All that was said and done in {title} has notes already."]
     where = f"messages {taken.first_position + 1:,} to {taken.last_position + 1:,} of {title}"

@@ -1,4 +1,4 @@
-"""Several processes that work for one command: started, watched, restarted when they die, and ended in order."""
+"""Several processes that do the work of one command: started, watched, restarted if they die, and ended cleanly."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Report: TypeAlias = "Callable[[WorkResult], None]"
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 """A process that died is restarted after a second, then after twice as long each time, up to a minute."""
 HEALTHY_SECONDS = 60.0
-"""A process that lived this long did not die of how it was started."""
+"""A process that lived this long did not die of the way it was started."""
 GRACE_SECONDS = 30.0
-"""The time for a process to end by itself."""
+"""How long a process may take to end by itself."""
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -39,13 +39,13 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Raise Terminated on SIGTERM, so that the block ends in order and returns its leases."""
+    """Raise Terminated on SIGTERM, so that the block ends cleanly and returns its leases."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: object) -> None:
-        # A second signal must not interrupt the end that the first one began.
+        # A second signal must not interrupt the shutdown that the first one began.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Terminated
 
@@ -60,14 +60,14 @@ class WorkerProcess:
     """One of the processes, which may be restarted."""
 
     def __init__(self, work: Callable[[Report], object]) -> None:
-        """`work` can be pickled."""
+        """`work` must be picklable."""
         self._work = work
         self._deaths = 0
         self._born = 0.0
         self.process: BaseProcess | None = None
         self.channel: Connection | None = None
         self.begins_at: float | None = 0.0
-        """When to start it; None while it works, and when it is done."""
+        """When to start it; None while it works, and once it is done."""
 
     def begin(self) -> None:
         """Start the process."""
@@ -96,7 +96,7 @@ class WorkerProcess:
         return code
 
     def restart(self) -> float:
-        """Schedule its restart; returns in how many seconds."""
+        """Schedule a restart; returns the seconds until then."""
         now = time.monotonic()
         self._deaths = 0 if now - self._born > HEALTHY_SECONDS else self._deaths
         seconds = min(FIRST_WAIT_SECONDS * 2.0**self._deaths, LONGEST_WAIT_SECONDS)
@@ -106,10 +106,10 @@ class WorkerProcess:
 
 
 def work_together(processes: int, work: Callable[[Report], object], report: Callable[[int, WorkResult], None]) -> None:
-    """Do `work` in several processes until each has ended; `report` gets a process's number with each piece of work.
+    """Do `work` in several processes until each has ended; `report` gets each piece of work with its process's number.
 
-    An IreneoError of `work` ends all of them and is raised, but a process that dies, or can't reach the store, is
-    restarted. No process is left behind.
+    An IreneoError of `work` ends all of them and is raised. A process that dies or can't reach the store is restarted.
+    No process stays behind.
     """
     crew = [WorkerProcess(work) for _ in range(processes)]
     try:
@@ -120,7 +120,7 @@ def work_together(processes: int, work: Callable[[Report], object], report: Call
 
 
 def _look_after(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None]) -> None:
-    """Start the processes that are due, wait until one reports something or ends, and handle that."""
+    """Start the processes that are due, wait until one reports or ends, and handle that."""
     now = time.monotonic()
     for each in crew:
         if each.begins_at is not None and each.begins_at <= now:
@@ -149,7 +149,7 @@ def _end(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None
     until = time.monotonic() + GRACE_SECONDS
     for number, each in enumerate(crew):
         while each.process is not None and each.process.is_alive() and time.monotonic() < until:
-            # A process waits until its reports are read.
+            # A process can't end before its reports are read.
             each.process.join(0.05)
             for event in each.reports():
                 if not isinstance(event, IreneoError):
@@ -180,6 +180,6 @@ def _run(work: Callable[[Report], object], channel: Connection) -> None:
 
 
 def _follow(parent: BaseProcess) -> None:
-    """End with the parent process, also when that is killed."""
+    """End when the parent process ends, even if that is killed."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""A proxy before a model's API: it keeps the log of each conversation, and sends on a context instead of all of it."""
+"""A proxy in front of a model's API: it stores each conversation, and sends a context instead of the whole history."""

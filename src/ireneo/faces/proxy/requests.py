@@ -1,4 +1,4 @@
-"""What chat clients ask: which messages are the conversation, how a context replaces them; and how models answer."""
+"""Requests and answers of chat APIs: which messages are the conversation, and how a context replaces them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Json: TypeAlias = dict[str, object]
 Digest: TypeAlias = bytes
 
 SETTLED = 16
-"""A system message with more messages after it belongs to the conversation. Nearer to the end it may be one that a
-client inserts at a depth, and so at another place each time: an author's note, a line of a lorebook."""
+"""A system message with this many messages after it belongs to the conversation. Nearer to the end it may be one
+that clients insert at a fixed depth, and so each time elsewhere: an author's note, a line of a lorebook."""
 LEAST_CHARACTERS = 20
 """The shortest text of a message that is unlikely to occur twice."""
 _PROMPTING = ("system", "developer")
 _TURNS = ("user", "assistant")
 BEGINNING = "[The conversation begins here.]"
-"""The user's words before a block that begins a list; as the formats write it, whose servers demand it."""
+"""The user message before a block that begins a list, for servers that demand one."""
 _CHATS: tuple[tuple[str, FormatName], ...] = (("/chat/completions", "openai"), ("/messages", "anthropic"))
 _MARK = lazy_re(r"\[REDACTED[^\]]{0,80}\]")
 _CACHED = "cache_control"
@@ -52,7 +52,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def has_tools(self) -> bool:
-        """Whether the client is an agent: it offers tools, or has called some."""
+        """Whether the client is an agent, which offers tools or has called some."""
         calls = any(draft.calls or draft.results for drafts in self.drafts for draft in drafts)
         return calls or bool(self.body.get("tools") or self.body.get("functions"))
 
@@ -63,12 +63,12 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
         return name if isinstance(name := last.get("name"), str) else ""
 
     def beside(self) -> bytes:
-        """Encode everything that is sent apart from the conversation: system prompt, tools, and other fields."""
+        """Encode everything that is sent besides the conversation: system prompt, tools, and other fields."""
         rest = {key: value for key, value in self.body.items() if key != "messages"}
         return msgspec.json.encode([rest, self.prompt, [message for _, message in self.floating]])
 
     def with_context(self, context: ireneo.Context) -> bytes | None:
-        """Return the body with `context` in place of the conversation; None where both say the same.
+        """Return the body with `context` in place of the conversation; None if both say the same.
 
         Messages that the context shows whole stay as the client wrote them.
         """
@@ -83,7 +83,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
             return None
         shown = self._in_turns(shown, len(shown) - live)
         for behind, message in self.floating:
-            # In order, so that one that was inserted before doesn't change the number of those after it.
+            # In order, so that each insertion leaves the number of messages after it unchanged.
             at = len(shown) - min(behind, live)
             while at < len(shown) and shown[at].get("role") in ("tool", "function"):
                 at += 1
@@ -94,10 +94,10 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
         return msgspec.json.encode(body)
 
     def _in_turns(self, shown: list[Json], ours: int) -> list[Json]:
-        """Let user and assistant take turns among the first messages, if they do so in the client's own list.
+        """Make user and assistant take turns among the first messages, if they do so in the client's list.
 
-        The templates of many models on local servers accept nothing else; and a context may begin with a block, which
-        is told as the assistant's.
+        Many models on local servers accept nothing else, and a context may begin with a block, which has the
+        assistant's role.
         """
         roles = [each.get("role") for each in self.said]
         if roles[0] != "user" or any(one == other and one in _TURNS for one, other in pairwise(roles)):
@@ -115,12 +115,12 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
 
 
 def chat_format_at(path: str) -> FormatName | None:
-    """Return the chat format of an API's path; None where it asks no chat model."""
+    """Return the chat format of an API's path; None if the path is not for chats."""
     return next((name for ending, name in _CHATS if path.endswith(ending)), None)
 
 
 def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
-    """Parse a request; None where no model could answer it. Raises UnreadableLog."""
+    """Parse a request; None if no model could answer it. Raises UnreadableLog."""
     try:
         body = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -153,7 +153,7 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
 
 
 def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
-    """Decode a message: without the marks of a provider's cache, and with the name of the speaker."""
+    """Decode a message, without cache marks of the provider and with the speaker's name."""
     content, author = message.get("content"), message.get("name")
     if isinstance(content, list):
         message = {**message, "content": [_uncached(block) for block in content]}
@@ -179,7 +179,7 @@ def _uncached(block: object) -> object:
 
 
 def text_of(draft: ireneo.Draft) -> list[str]:
-    """Return what a message says, by part: without white space, thinking, and what clients change at will."""
+    """Return a message's text by part, without white space, thinking, and what clients change at will."""
     lines: list[str] = [draft.role]
     for part in draft.parts:
         if isinstance(part, ireneo.Text):
@@ -197,14 +197,14 @@ def text_of(draft: ireneo.Draft) -> list[str]:
 
 
 def digest(draft: ireneo.Draft, before: Digest = b"") -> Digest:
-    """Digest what a message says; with `before`, the digest of the message before it, everything up to it."""
-    # A named speaker is the same in any role: the log of a chat knows no model.
+    """Digest a message's text; with `before`, the digest of the message before, everything up to it."""
+    # A named speaker may have any role, as a chat's log knows no model.
     said = text_of(draft)[1:] if draft.author else text_of(draft)
     return blake2b(msgspec.json.encode(said), key=before, digest_size=16).digest()
 
 
 def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest]:
-    """Return the digest of each beginning of a list that follows what has the digest `before`."""
+    """Digest, for each message of a list, everything up to it; `before` is the digest of what precedes the list."""
     found: list[Digest] = []
     for draft in drafts:
         before = digest(draft, before)
@@ -213,7 +213,7 @@ def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest
 
 
 def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
-    """Whether a message of a context is the client's own, but for removed secrets."""
+    """Whether a message of a context is the client's own message, apart from removed secrets."""
     if shown == given:
         return True
     try:
@@ -221,7 +221,7 @@ def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
     except UnreadableLog:
         return False
     if name == "anthropic" and _thoughts(ours) != _thoughts(theirs):
-        # What a provider has signed is sent as the context has it.
+        # What a provider has signed is sent as it is in the context.
         return False
     return len(ours) == len(theirs) and all(map(_is_said_by, ours, theirs))
 
@@ -229,7 +229,7 @@ def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
 def _is_said_by(shown: ireneo.Draft, given: ireneo.Draft) -> bool:
     if given.author is None:
         return _fit(text_of(shown), text_of(given))
-    # The name may stand before the text, and the role is that of the viewpoint.
+    # The name may be part of the text, and the role depends on the viewpoint.
     unnamed = replace(given, parts=tuple(_said_by(part, None) for part in given.parts))
     return any(_fit(text_of(shown)[1:], text_of(each)[1:]) for each in (given, unnamed))
 
@@ -259,7 +259,7 @@ def _fits(shown: str, given: str) -> bool:
 
 
 def words_of(drafts: Sequence[ireneo.Draft]) -> set[Digest]:
-    """Return the digests of the longer messages, by which a part of a conversation is recognised."""
+    """Return the digests of the longer messages, by which part of a conversation is recognised."""
     return {digest(draft) for draft in drafts if sum(map(len, text_of(draft)[1:])) >= LEAST_CHARACTERS}
 
 
@@ -334,7 +334,7 @@ class StreamedAnswer(ABC):
 
 
 class _Choice:
-    """One of the answers to a request, as it comes."""
+    """One of several answers to a request, while it arrives."""
 
     def __init__(self) -> None:
         self.texts: dict[str, list[str]] = {}
@@ -346,7 +346,7 @@ class _Choice:
             if isinstance(piece := delta.get(key), str):
                 self.texts.setdefault(key, []).append(piece)
         for call in _objects(delta.get("tool_calls")):
-            # A server that sends whole calls may not number them.
+            # A server that sends calls in one piece may not number them.
             place = call.get("index", call.get("id"))
             known = self.calls.setdefault(place, {"id": "", "type": "function", "name": "", "arguments": ""})
             known["id"] = call.get("id") or known["id"]
@@ -448,7 +448,7 @@ def _says(message: Json) -> bool:
 
 
 def _json(data: bytes) -> Json:
-    """Decode a JSON object; empty where `data` is none, as not all that passes through is an answer."""
+    """Decode a JSON object; empty if `data` isn't one, as other things pass through too."""
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

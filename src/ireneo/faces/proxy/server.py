@@ -1,4 +1,4 @@
-"""The proxy: stores a request in the memory, sends it on with a context, and passes the answer back."""
+"""The proxy: it stores a request in the memory, sends it on with a context, and passes the answer back."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 SESSION = b"x-ireneo-session"
 REMEMBERING_SECONDS = 60.0
-"""The longest that a request waits for the memory; then it goes on unchanged."""
+"""The longest that a request waits for the memory; after that it is sent on unchanged."""
 KEEPING_SECONDS = 2.0
-"""The longest that the end of an answer waits until the answer is stored; storing continues after it."""
+"""The longest that the end of an answer waits until the answer is stored, which then continues in the background."""
 STOPPING_SECONDS = 5
 """The longest that running answers may take after a Ctrl-C."""
 CONNECTING_SECONDS = 30.0
@@ -49,7 +49,7 @@ _FAILED = "memory failed, and the request goes on as it came"
 
 
 def log(sentence: str) -> None:
-    """Log a sentence to standard error; never a key, nor the text of a message."""
+    """Log a sentence to standard error, never with a key or the text of a message."""
     sys.stderr.write(f"ireneo: {sentence}\n")
     sys.stderr.flush()
 
@@ -69,7 +69,7 @@ class Upstream:
         self._folder = given.raw_path.partition(b"?")[0].rstrip(b"/")
         timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECTING_SECONDS), pool=None)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-        # An API on this machine is asked directly, past the proxies of the network.
+        # An API on this machine is reached without the network's proxies.
         near = given.host in _NEAR
         self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=not near)
 
@@ -143,7 +143,7 @@ class Proxy:
             sent = await self._done(self._start(self._remember(body, name, asked), _FAILED), REMEMBERING_SECONDS)
             if sent is not None:
                 body, laid = sent
-                # The answer is read on its way, so it must not be compressed.
+                # So that the answer is not compressed and can be read as it passes through.
                 headers = [(key, value) for key, value in headers if key != b"accept-encoding"]
                 headers.append((b"accept-encoding", b"identity"))
         path, query = scope.get("raw_path") or scope["path"].encode(), scope["query_string"]
@@ -159,7 +159,7 @@ class Proxy:
             await response.aclose()
 
     def _is_trusted(self, headers: Headers) -> bool:
-        """Whether a request comes from a program or from a page on this machine; other pages may write nothing."""
+        """Whether a request comes from a program or from a page on this machine; other pages must not write."""
         origin = next((value.decode("latin-1") for key, value in headers if key == b"origin"), "")
         if not origin or (urlsplit(origin).hostname or "") in _NEAR:
             return True
@@ -167,7 +167,7 @@ class Proxy:
         return False
 
     async def _remember(self, body: bytes, name: FormatName, asked: str) -> tuple[bytes, LaidList] | None:
-        """Store a request and return what to send on; None where it is not to be stored."""
+        """Store a request and return what to send on; None if it is not to be stored."""
         request = await asyncio.to_thread(read_request, body, name)
         if request is None:
             self._log("a request holds no list of messages that could be read; it goes on as it came, unremembered")
@@ -177,7 +177,7 @@ class Proxy:
         return body if shorter is None else shorter, laid
 
     async def _pass_back(self, response: httpx2.Response, laid: LaidList | None, send: Send) -> None:
-        """Pass an answer on as it comes, and store it."""
+        """Pass an answer on as it arrives, and store it."""
         unpacked = laid is not None and response.headers.get("content-encoding", "identity") != "identity"
         left_out = _HOP | ({b"content-encoding", b"content-length"} if unpacked else frozenset())
         headers = [(key.lower(), value) for key, value in response.headers.raw]
@@ -193,12 +193,12 @@ class Proxy:
                 if reader is not None and laid is not None:
                     reader.feed(chunk)
                     if reader.is_complete:
-                        # Before the client sees the end: its next list contains this answer.
+                        # Stored before the client sees the end, as its next list contains this answer.
                         await self._keep(laid, reader)
                         reader = None
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.RequestError as fault:
-            # Without its end the answer breaks off for the client as well.
+            # Without an end, the answer breaks off for the client as well.
             self._log(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
             return
         finally:
@@ -215,7 +215,7 @@ class Proxy:
             self._start(laid.kept.catch_up(laid), "summaries could not be written")
 
     def _start(self, work: Coroutine[Any, Any, T], failed: str) -> asyncio.Task[T]:
-        """Start a task that continues when nobody waits for it; a failure is logged."""
+        """Start a task that continues even if nobody waits for it; a failure is logged."""
         task = asyncio.create_task(work)
 
         def ended(done: asyncio.Task[T]) -> None:
@@ -229,7 +229,7 @@ class Proxy:
         return task
 
     async def _done(self, task: asyncio.Task[T], seconds: float) -> T | None:
-        """Wait for a task for some seconds; None where it takes longer or fails."""
+        """Wait up to some seconds for a task; None if it takes longer or fails."""
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
             self._log(f"the memory takes longer than {seconds:.0f} seconds; going on without it")
@@ -238,7 +238,7 @@ class Proxy:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Read the body of a request; None where its client disconnects."""
+    """Read the body of a request; None if its client disconnects."""
     body = bytearray()
     while True:
         event = await receive()
@@ -262,7 +262,7 @@ def _unanswered(fault: httpx2.RequestError, upstream: str) -> str:
 
 
 async def _refuse(send: Send, status: int, said: str) -> None:
-    """Send an error for an API that doesn't answer, in a shape that both formats share."""
+    """Send an error for an API that doesn't answer, in a shape that both formats accept."""
     headers = [(b"content-type", b"application/json")]
     error: Json = {"type": "error", "error": {"type": "api_error", "message": f"ireneo proxy: {said}."}}
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -294,7 +294,7 @@ def server_of(proxy: Proxy) -> uvicorn.Server:
         ws="none",
         server_header=False,
         date_header=False,
-        # Clients keep connections for longer than the default; one that closes during a request fails it.
+        # Clients keep connections longer than the default; one that closes during a request would make it fail.
         timeout_keep_alive=75,
         timeout_graceful_shutdown=STOPPING_SECONDS,
         lifespan="on",
@@ -312,7 +312,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
-        # Connections from now on wait until the server is up.
+        # Connections queue from now on until the server is up.
         opened.listen(128)
     except OSError as fault:
         opened.close()
@@ -331,10 +331,10 @@ async def serve(
     space: str,
     keep_secrets: bool,
 ) -> None:
-    """Serve clients until the process gets a signal; running answers have some seconds more."""
+    """Serve clients until the process gets a signal; running answers then have a few more seconds."""
     upstream = Upstream(to, timeout)
     if settings.prices is not None:
-        # A wrong name is reported now, and not with each request.
+        # So that a wrong name is reported at once, and not with each request.
         ireneo.CODING.priced(settings.prices)
     preset = settings.preset or "coding"
     with closing(listening(host, port)) as opened:

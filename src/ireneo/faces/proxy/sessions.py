@@ -1,4 +1,4 @@
-"""The sessions of a proxy: which one a client's list of messages belongs to, and how the log follows the list."""
+"""The proxy's sessions: which one a client's list of messages belongs to, and how the log follows that list."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, diges
 from ireneo.types import FormatName, MessageId
 
 NAME = "proxy-"
-"""The prefix of a session's name, before the digest of how it begins."""
+"""The prefix of a session's name, before the digest of its beginning."""
 MOST_SESSIONS = 256
 MOST_PLACES = 100_000
 """How many sessions are kept in memory, and how many digests of messages for each; beyond that the log is read again.
 """
 RECENT_SESSIONS, TAIL, ALIKE = 50, 12, 2
-"""A list whose beginning no session has belongs to one of the 50 latest sessions if at least 2 of the last 12 messages
-that are longer than a few words are the same."""
+"""How a list whose beginning no session has is assigned: to one of the 50 latest sessions, if at least 2 of the last
+12 longer messages are the same."""
 JOINT = 3
-"""The messages in a row by which a list that lacks its beginning is found on a path."""
+"""How many messages in a row must agree to find a list without its beginning on a path."""
 ROOT = "root"
 LEAST = 256
 """The smallest budget that a context can have."""
 STEPS, NEARLY = 16, 0.75
-"""The room for a conversation is a multiple of a sixteenth of the budget, and stays the same while it is at least three
-quarters of what is free: a context with another budget is rebuilt."""
+"""The room for a conversation is a multiple of a sixteenth of the budget, and is kept while it is at least three
+quarters of what is free, as another budget means a rebuild."""
 
 
 class ProxySettings(Struct, frozen=True, kw_only=True):
@@ -43,11 +43,11 @@ class ProxySettings(Struct, frozen=True, kw_only=True):
     viewpoint: str = ""
     prices: str | None = None
     whole_lists: bool = False
-    """Whether clients always send all messages, so that what is missing at the beginning was deleted."""
+    """Whether clients always send all messages, so that messages missing at the beginning were deleted."""
 
 
 class LaidList(Struct, frozen=True, kw_only=True):
-    """The place of a client's list in the log."""
+    """Where a client's list is in the log."""
 
     kept: KeptSession
     format: FormatName
@@ -63,7 +63,7 @@ class LaidList(Struct, frozen=True, kw_only=True):
 
 
 class KeptSession:
-    """A session in use, and where the messages that clients have sent are stored in it."""
+    """A session in use, and where clients' messages are stored in it."""
 
     def __init__(self, session: ireneo.Session, log: Callable[[str], None]) -> None:
         self.session = session
@@ -76,11 +76,11 @@ class KeptSession:
         self._logged: set[str] = set()
 
     async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
-        """Store a list's new messages, and move the branch to the last one; return its id and the list's digest."""
+        """Store a list's new messages and move the branch to its last one; return that id and the list's digest."""
         try:
             return await self._lay(request, whole=whole)
         except MessageNotFound:
-            # Messages were pruned or forgotten meanwhile: what was known of the log is stale.
+            # Messages were pruned or forgotten meanwhile, so these places are out of date.
             self._places.clear()
             self._is_read = False
             return await self._lay(request, whole=whole)
@@ -94,7 +94,7 @@ class KeptSession:
         if marks[0] not in self._places and not whole:
             after, before = await self._joint(drafts)
             marks = digests(drafts, before) if before else marks
-        # A client's message may be stored as two, tool results and a user's text: only the end of it is looked up.
+        # A client's message may be stored as two (tool results and the user's text): only the last is looked up.
         ends, end = [0], 0
         for each in request.drafts:
             end += len(each)
@@ -114,7 +114,7 @@ class KeptSession:
         self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
     ) -> str:
         """Append messages after another one, and note their places; returns the id of the last message."""
-        # A client never sees its context: a block in its messages was said, perhaps by a model that imitates ours.
+        # A client never sees its context, so a block in its messages is text like any other.
         done = await self.session.append(drafts, format=name, after=after, as_said=True)
         if len(done.ids) == len(marks):
             self._places.update(zip(marks, done.ids, strict=True))
@@ -130,7 +130,7 @@ class KeptSession:
         self._is_read = True
 
     async def _joint(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
-        """Find where on the path a list without its beginning continues; the root, where it does not."""
+        """Find where on the path a list without its beginning continues; the root if it does not."""
         path = await self.session.messages()
         begins = [digest(draft) for draft in drafts[:JOINT]]
         at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
@@ -151,7 +151,7 @@ class KeptSession:
                 await self._append(drafts, laid.format, laid.last, digests(drafts, laid.last_digest))
 
     async def catch_up(self, laid: LaidList) -> None:
-        """Write the summaries of a story that are due and need no model, ahead of the next context."""
+        """Write a story's summaries that are due and need no model, before the next context needs them."""
         if laid.preset == "story":
             await self.session.catch_up(preset=laid.preset, viewpoint=laid.viewpoint)
 
@@ -179,7 +179,7 @@ class KeptSession:
 
 
 def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
-    """Return the last position, after the first, at which a path says what a list begins with; 0 for none."""
+    """Return the last position, after the first, where a path agrees with a list's beginning; 0 for none."""
     said = [digest(draft) for draft in path]
     places = range(len(said) - JOINT, 0, -1) if len(begins) == JOINT else ()
     return next((at for at in places if said[at : at + JOINT] == begins), 0)
@@ -194,12 +194,12 @@ class ProxySessions:
         self._log = log
         self._at_hand: dict[str, KeptSession] = {}
         self._called: dict[str, str] = {}
-        """Sessions found by the end of a list, by the name that its beginning would have given."""
+        """Sessions that were found by the end of a list, by the name that the list's beginning would give."""
 
     async def lay(self, request: ChatRequest, named: str) -> tuple[bytes | None, LaidList]:
-        """Store a request in the session `named`, or the one that it belongs to.
+        """Store a request in the session `named`, or in the one that it belongs to.
 
-        Returns the body to send to the API; None where that is what the client sent.
+        Returns the body to send to the API; None if the client's own body can be sent.
         """
         name = named or await self._name(request)
         kept = await self._kept(name)
@@ -235,7 +235,7 @@ class ProxySessions:
         return body, laid
 
     async def _name(self, request: ChatRequest) -> str:
-        """Return the session that a list belongs to, by its beginning, else by its end; else a new one."""
+        """Return the session of a list, found by its beginning or else its end; otherwise a new one."""
         first = next((at for at, each in enumerate(request.said) if each.get("role") == "user"), len(request.said) - 1)
         begins = list(chain.from_iterable(request.drafts[: first + 1]))
         name = NAME + digests(begins)[-1].hex()[:12]
@@ -253,7 +253,7 @@ class ProxySessions:
         return True
 
     async def _known_by_its_end(self, request: ChatRequest) -> str:
-        """Return the recent session that ends like a list; empty for none."""
+        """Return the recent session whose end agrees with a list's; empty for none."""
         ends = words_of(list(chain.from_iterable(request.drafts[-TAIL:])))
         best, most = "", ALIKE - 1
         for info in list(await self._memory.sessions())[:RECENT_SESSIONS]:
@@ -273,7 +273,7 @@ class ProxySessions:
         kept = self._at_hand.pop(name, None)
         if kept is None:
             kept = KeptSession(await self._memory.session(name), self._log)
-        # In the order of use.
+        # The most recently used comes last.
         self._at_hand[name] = kept
         if len(self._at_hand) > MOST_SESSIONS:
             idle = next((each for each, other in self._at_hand.items() if not other.lock.locked()), name)

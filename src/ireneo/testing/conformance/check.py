@@ -33,23 +33,23 @@ Verdict = Literal["met", "unmet", "skipped"]
 PATIENCE_SECONDS = 60.0
 """A check that takes longer has failed."""
 SHOWN = 400
-"""How many characters of a value a message shows."""
+"""How many characters of a value an error message shows."""
 
 WRITES = frozenset(
     "insert move create set_project put add take take_first renew fail release forget drop write remove mark rebuild "
     "drop_branch discard prune repair keep".split()
 )
-"""The methods of ports that write; of the erasure all do except `count`."""
+"""The methods of ports that write; those of erasure all do except `count`."""
 
 
 class UnmetError(AssertionError):
-    """The store does not do what a check wants."""
+    """The store does not do what a check demands."""
 
 
 def expect(actual: object, wanted: object, what: str) -> None:
     """Raise UnmetError unless `actual` equals `wanted`; `what` names it in the message.
 
-    Any sequence equals a list of the same items, and any mapping a dictionary: a port promises no more.
+    A sequence equals any list of the same items, and a mapping any such dictionary, since ports promise no more.
     """
     if _plain(actual) != _plain(wanted):
         raise UnmetError(f"{what}: wanted {_show(wanted)}, got {_show(actual)}")
@@ -77,7 +77,7 @@ def _show(value: object) -> str:
 
 
 class Place(Transaction, Protocol):
-    """The ports of a store, where each call is a transaction of its own, or all calls are in one."""
+    """The ports of a store, whose calls are either a transaction each or all in one."""
 
     def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call `fn` in one transaction that reads."""
@@ -87,7 +87,7 @@ class Place(Transaction, Protocol):
 
 
 class _Apart:
-    """A place whose calls are transactions, made from a thread beside the store's event loop."""
+    """A place whose calls are a transaction each, made from a thread outside the store's event loop."""
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
@@ -134,7 +134,7 @@ class _Together:
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One sentence that holds for every store."""
+    """One sentence that must be true of every store."""
 
     capability: str
     name: str
@@ -142,7 +142,7 @@ class Check(Struct, frozen=True, kw_only=True):
     steps: Callable[..., Any]
     """Takes a place, or a store if it is async, and an `Again` if it `needs_again`."""
     needs_again: bool = False
-    """Whether it opens a second store, and so only applies to stores whose data outlives them."""
+    """Whether it opens a second store, and so only applies to stores whose data outlive them."""
 
     def __str__(self) -> str:
         return f"{self.capability}: {self.name.replace('_', ' ')}"
@@ -150,7 +150,7 @@ class Check(Struct, frozen=True, kw_only=True):
     async def run(self, fresh: Fresh, again: Again | None = None) -> None:
         """Run it on fresh stores. Raises UnmetError, or whatever the store raises.
 
-        Without `again` a check that needs it passes.
+        Without `again`, a check that needs it passes.
         """
         async with asyncio.timeout(PATIENCE_SECONDS):
             if self.needs_again and again is None:
@@ -182,22 +182,22 @@ def checks_in(**capabilities: type) -> tuple[Check, ...]:
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
-    """How a store did in one check."""
+    """The result of one check."""
 
     check: Check
     verdict: Verdict
     detail: str = ""
-    """What was wanted and what came instead."""
+    """What was expected, and what was found."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """How a store did in all checks."""
+    """The results of all checks."""
 
     results: tuple[CheckResult, ...]
 
     @property
     def conforms(self) -> bool:
-        """Whether no check was unmet."""
+        """Whether all checks were met."""
         return not self.unmet
 
     @property

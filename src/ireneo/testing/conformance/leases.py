@@ -1,4 +1,4 @@
-"""Leases: who is at which work of a session, and how work failed; and what was spent on models."""
+"""Leases: who does which work on a session, and how work failed. And what was spent on models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take(tx: Transaction, holder: str, now: datetime = NOW, work: str = WORK) ->
 
 
 def get(tx: Transaction, holder: str, now: datetime = NOW, work: str = WORK) -> Lease:
-    """Take a lease for a minute that is there to be had."""
+    """Take a lease for a minute, which must be free."""
     lease = take(tx, holder, now, work)
     if lease is None:
         raise AssertionError(f"{holder} should have got the lease on {work}")
@@ -60,7 +60,7 @@ class LeaseChecks:
     """What every store's leases and spending do."""
 
     def a_lease_is_had_by_one(self, store: Place) -> None:
-        """While a lease is held, others get None; work under another name is free."""
+        """While a lease is held, others get None; work with another name is free."""
         make(store)
         lease = get(store, "one")
         wanted = Lease(key=KEY, work=WORK, holder="one", token=lease.token, until=NOW + MINUTE)
@@ -71,14 +71,14 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [other, lease], "the leases, by the name of the work")
 
     def a_lease_is_kept(self, store: Place) -> None:
-        """A lease that was taken in one transaction is seen, and held, in the next."""
+        """A lease that was taken in one transaction is held in the next."""
         make(store)
         lease = get(store, "one")
         expect(take(store, "two"), None, "what another gets")
         expect(store.leases.of_session(KEY), [lease], "the leases")
 
     def a_lease_that_has_expired_is_taken_over(self, store: Place) -> None:
-        """From the instant of its expiry a lease can be taken by another, and its former holder can't use it."""
+        """From the moment that it expires, a lease can be taken by another, and its former holder can't use it."""
         make(store)
         late = get(store, "one")
         lease = get(store, "two", NOW + MINUTE)
@@ -89,7 +89,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [lease], "the leases")
 
     def a_holder_may_take_its_own_again(self, store: Place) -> None:
-        """A holder who takes its lease again gets a new token, and the older one is invalid."""
+        """A holder who takes its own lease again gets a new token, and the old one becomes invalid."""
         make(store)
         first = get(store, "one")
         second = get(store, "one", NOW + MINUTE / 2)
@@ -98,7 +98,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [second], "the leases")
 
     def a_lease_is_renewed(self, store: Place) -> None:
-        """A lease that is renewed lasts until the new time; also one that had expired and that nobody took."""
+        """A renewed lease lasts until the new time, even if it had expired, as long as nobody took it."""
         make(store)
         lease = get(store, "one")
         expect(store.leases.renew(lease, NOW + 2 * MINUTE), True, "whether it is renewed")
@@ -107,7 +107,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [replace(lease, until=NOW + 5 * MINUTE)], "the leases")
 
     def nothing_is_kept_of_a_lease_that_is_given_back(self, store: Place) -> None:
-        """A lease that is given back is gone, with its failures; it can't be renewed, and the next token is greater."""
+        """A returned lease is gone, with its failures; it can't be renewed, and the next token is greater."""
         make(store)
         store.leases.fail(get(store, "one"), "it broke", NOW)
         lease = get(store, "one")
@@ -121,7 +121,7 @@ class LeaseChecks:
         expect((again.failures, again.error), (0, ""), "its failures")
 
     def a_failure_is_kept(self, store: Place) -> None:
-        """Work that failed has no holder; how often it failed in a row, how and when to try again is kept."""
+        """Failed work has no holder; how often in a row and how it failed, and when to try again, is stored."""
         make(store)
         later = NOW + 10 * MINUTE
         lease = get(store, "one")
@@ -135,7 +135,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [kept], "what is kept")
 
     def work_that_failed_waits(self, store: Place) -> None:
-        """Nobody gets a lease before its time to try again; then its failures are carried on and counted further."""
+        """Nobody gets a lease before the time to try again; then its failures are counted on."""
         make(store)
         later = NOW + 10 * MINUTE
         store.leases.fail(get(store, "one"), "it broke", later)
@@ -148,7 +148,7 @@ class LeaseChecks:
         expect((kept.failures, kept.error), (2, "it broke again"), "what is kept")
 
     def a_clock_that_was_set_back_holds_nobody_up(self, store: Place) -> None:
-        """A lease that expires implausibly late is taken over, and a retry time a day ahead is ignored."""
+        """A lease that expires implausibly late can be taken over, and a retry time a day ahead is ignored."""
         make(store)
         before = NOW - timedelta(hours=6)
         late = get(store, "one")
@@ -160,7 +160,7 @@ class LeaseChecks:
         expect(get(store, "three", NOW - timedelta(days=1)).failures, 1, "the failures a day before")
 
     def a_rival_with_an_earlier_clock_gets_nothing(self, store: Place) -> None:
-        """A task whose clock reading is slightly older than the holder's doesn't take the lease over."""
+        """A task whose clock is slightly behind the holder's does not take over the lease."""
         make(store)
         get(store, "one")
         for early in (INSTANT, timedelta(seconds=5), MINUTE, 10 * MINUTE):
@@ -180,7 +180,7 @@ class LeaseChecks:
         expect(taken is not None and taken.holder, "two", "who has what lies further ahead")
 
     def times_come_back_in_utc(self, store: Place) -> None:
-        """A time in any zone is the same instant in UTC, to the microsecond; one without a zone is taken for UTC."""
+        """A time in any zone comes back as the same instant in UTC, to the microsecond; one without a zone is UTC."""
         make(store)
         zone = timezone(timedelta(hours=5, minutes=30))
         there = NOW.astimezone(zone)
@@ -195,7 +195,7 @@ class LeaseChecks:
         expect(str(kept.retry_at), str(NOW), "its time to try again")
 
     def a_lease_is_forgotten(self, store: Place) -> None:
-        """To forget drops a lease whoever holds it, or what is kept of its failures; the next token is greater."""
+        """Forgetting a lease drops it whoever holds it, with its failures; the next token is greater."""
         make(store)
         expect(store.leases.forget(KEY, WORK), False, "whether there was one")
         lease = get(store, "one")
@@ -208,7 +208,7 @@ class LeaseChecks:
         expect(get(store, "one").failures, 0, "the failures")
 
     def the_first_lease_that_is_free_is_taken(self, store: Place) -> None:
-        """Of several sessions the first one with free work is leased; an expired lease and one's own count as free."""
+        """The first of several sessions whose work is free is leased; expired leases and one's own count as free."""
         names = ["gone", "a", "b", "c"]
         for name in names[1:]:
             make(store, SessionKey(SPACE, name))
@@ -243,7 +243,7 @@ class LeaseChecks:
             first("")
 
     def a_lease_needs_a_session_and_a_holder(self, store: Place) -> None:
-        """Leases of a session that was never made raise SessionNotFound, and have none to read; no name is BadInput."""
+        """Leases need a session that exists (else SessionNotFound, or nothing is read) and a holder (else BadInput)."""
         nowhere = SessionKey(SPACE, "nowhere")
         lease = Lease(key=nowhere, work=WORK, holder="one", token=1, until=NOW)
         expect(store.leases.of_session(nowhere), [], "the leases")
@@ -258,13 +258,13 @@ class LeaseChecks:
             take(store, "")
 
     def nothing_is_spent_at_first(self, store: Place) -> None:
-        """Where nothing was spent, nothing is counted, whether or not the session was made."""
+        """If nothing was spent, the counts are zero, whether or not the session exists."""
         expect((of_session(store), of_day(store)), ((0, 0), (0, 0)), "what an empty store counts")
         store.write(tell, numbered(2))
         expect((of_session(store), of_day(store)), ((0, 0), (0, 0)), "what a session without a model counts")
 
     def what_is_spent_adds_up(self, store: Place) -> None:
-        """A session counts what it spent on all days, and a day what all sessions of the space spent on it."""
+        """A session counts its spending on all days, and a day that of all sessions of the space."""
         add(store, 1, 100)
         add(store, 2, 30)
         add(store, 1, 7, day=NEXT_DAY)
@@ -276,7 +276,7 @@ class LeaseChecks:
         expect(of_day(store, DAY - timedelta(days=1)), (0, 0), "what was spent the day before")
 
     def what_was_reserved_is_given_back(self, store: Place) -> None:
-        """Negative numbers give back what was reserved, down to nothing."""
+        """Negative numbers give back what was reserved, but never below zero."""
         add(store, 1, 5000)
         add(store, 0, -3800)
         expect((of_session(store), of_day(store)), ((1, 1200), (1, 1200)), "what is left of a reserve")
@@ -284,14 +284,14 @@ class LeaseChecks:
         expect((of_session(store), of_day(store)), ((0, 0), (0, 0)), "what is left when all is given back")
 
     def large_numbers_are_kept_exactly(self, store: Place) -> None:
-        """Tokens are counted exactly, far over what four bytes or a float hold."""
+        """Tokens are counted exactly, far beyond what four bytes or a float can hold."""
         add(store, 3_000_000_000, 2**53)
         add(store, 1, 1)
         expect(of_session(store), (3_000_000_001, 2**53 + 1), "what the session spent")
         expect(of_day(store), (3_000_000_001, 2**53 + 1), "what was spent on the day")
 
     def spending_makes_no_session(self, store: Place) -> None:
-        """What is spent needs no session and makes none; one that is made later finds what it spent."""
+        """Spending needs no session and creates none; a session that is created later finds its spending."""
         add(store, 1, 50)
         expect(store.sessions.list(SPACE), [], "the sessions")
         expect(store.sessions.get(KEY), None, "the session")

@@ -69,18 +69,18 @@ class LogChecks:
     """What every store's log and sessions do."""
 
     def what_was_stored_comes_back(self, store: Place) -> None:
-        """Every field of every kind of message comes back equal."""
+        """Every field of every kind of message is read back as it was written."""
         messages = store.write(tell, RICH)
         expect(read_path(store, messages[-1]), messages, "the path")
 
     def a_head_is_where_the_branch_was_moved(self, store: Place) -> None:
-        """A branch's head is the message that it was moved to, with its position and turn."""
+        """A branch's head is the message it was moved to, with its position and turn."""
         messages = store.write(tell, numbered(5))
         expect(store.log.head(KEY), head_of(messages[-1]), "the head")
         expect(store.log.head(KEY, "other"), None, "the head of a branch that is not there")
 
     def a_session_that_was_never_made_reads_as_empty(self, store: Place) -> None:
-        """Reading a session that was never made finds nothing."""
+        """Reading a session that does not exist finds nothing."""
         expect(store.log.head(KEY), None, "the head")
         expect(store.log.find(KEY, ["m_"]), [], "what is found")
         expect(store.log.drafts(KEY, [MessageId(NOWHERE)]), {}, "the natives")
@@ -88,14 +88,14 @@ class LogChecks:
             store.log.path(KEY, MessageId(NOWHERE), 0, 1)
 
     def a_session_must_be_made_before_it_is_written_to(self, store: Place) -> None:
-        """Writing to a session that was never made raises SessionNotFound."""
+        """Writing to a session that does not exist raises SessionNotFound."""
         with expect_error(SessionNotFound, "an insert"):
             store.log.insert(KEY, after(None, say("hello")))
         with expect_error(SessionNotFound, "a move"):
             store.log.move(KEY, "main", None)
 
     def a_chain_is_stored_once(self, store: Place) -> None:
-        """A chain that is offered again is left as it is, and none of it counts as new."""
+        """A chain that is stored again stays as it is, and none of it counts as new."""
         messages = store.write(tell, numbered(7))
         expect(store.log.insert(KEY, messages), 0, "new the second time")
         expect(store.log.insert(KEY, messages[2:5]), 0, "new of a part of it")
@@ -103,7 +103,7 @@ class LogChecks:
         expect(read_path(store, messages[-1]), messages, "the path")
 
     def a_chain_that_has_grown_adds_what_is_new(self, store: Place) -> None:
-        """Of a chain whose beginning is stored, only the rest is new."""
+        """If the beginning of a chain is stored, only the rest counts as new."""
         messages = after(None, numbered(60))
         store.sessions.create(KEY, None)
         for size in (1, 2, 5, 30, 31, 60):
@@ -121,21 +121,21 @@ class LogChecks:
         expect(read_path(store, old[-1]), old, "the old path")
 
     def a_chain_may_begin_anywhere(self, store: Place) -> None:
-        """A chain may begin behind any stored message, whether or not something follows that already."""
+        """A chain may follow any stored message, even one that others follow already."""
         trunk = store.write(tell, numbered(6))
         for parent in (trunk[5], trunk[0], trunk[3], trunk[3]):
             branch = store.write(tell_after, parent, numbered(3, f"behind {parent.position}"))
             expect(read_path(store, branch[-1]), trunk[: parent.position + 1] + branch, "the path")
 
     def a_session_may_have_several_roots(self, store: Place) -> None:
-        """Another first message makes another tree in the same session."""
+        """A second first message begins another tree in the same session."""
         one = store.write(tell_after, None, numbered(3, "one"))
         two = store.write(tell_after, None, numbered(4, "two"))
         expect(read_path(store, one[-1]), one, "the first path")
         expect(read_path(store, two[-1]), two, "the second path")
 
     def a_parent_must_be_stored(self, store: Place) -> None:
-        """A chain behind a message that is not stored raises MessageNotFound and leaves nothing."""
+        """A chain behind a message that is not stored raises MessageNotFound and stores nothing."""
         missing = after(None, numbered(2))
         orphans = after(missing[-1], numbered(2, "orphan"))
         store.sessions.create(KEY, None)
@@ -144,7 +144,7 @@ class LogChecks:
         expect(store.log.find(KEY, ["m_"]), [], "what is stored")
 
     def a_chain_must_be_one(self, store: Place) -> None:
-        """Messages that don't follow each other raise BadInput and leave nothing."""
+        """Messages that don't follow each other raise BadInput, and nothing is stored."""
         messages = after(None, numbered(4))
         store.sessions.create(KEY, None)
         for broken in ([messages[0], messages[2]], messages[::-1], [messages[0], messages[0]]):
@@ -158,7 +158,7 @@ class LogChecks:
         expect(read_path(store, messages[-1]), messages, "the path")
 
     def payloads_come_back_equal(self, store: Place) -> None:
-        """A provider's payload and a log's record come back equal as JSON, whatever they hold."""
+        """A provider's payload and a log's record are read back equal as JSON, whatever they contain."""
         odd = {
             "unknown": [1, 2.5, None, True],
             "text": "\ud83d alone, 🙂, \x00",
@@ -176,7 +176,7 @@ class LogChecks:
         expect(dict(found), dict(zip((message.id for message in messages), drafts, strict=True)), "the drafts")
 
     def payloads_stay_as_they_were(self, store: Place) -> None:
-        """A payload that the caller changes after the append, or after a read, stays as it was."""
+        """If the caller changes a payload after storing or reading it, the stored one does not change."""
         payload: dict[str, object] = {"content": "first"}
         (message,) = store.write(tell, [with_native(say("hi")[0], payload)])
         payload["content"] = "second"
@@ -188,13 +188,13 @@ class LogChecks:
                 read["content"] = "third"
 
     def payloads_are_not_read_on_the_way(self, store: Place) -> None:
-        """Paths and finds bring neither payloads nor records."""
+        """Reading a path and finding messages return neither payloads nor records."""
         (message,) = store.write(tell, [with_native(say("hi")[0], {"a": 1}, record={"b": 2})])
         found = [*store.log.path(KEY, message.id, 0, 0), *store.log.find(KEY, [message.id])]
         expect([(each.draft.native, each.draft.record) for each in found], [(None, None)] * 2, "the payloads")
 
     def a_payload_must_be_json(self, store: Place) -> None:
-        """A payload that is no JSON raises BadInput, and nothing of its chain is stored."""
+        """A payload that is not JSON raises BadInput, and nothing of its chain is stored."""
         drafts = [*say("one"), with_native(say("two")[0], {"a": {1, 2}})]
         store.sessions.create(KEY, None)
         with expect_error(BadInput, "the insert"):
@@ -202,7 +202,7 @@ class LogChecks:
         expect(store.log.find(KEY, ["m_"]), [], "what is stored")
 
     def a_message_stays_as_it_was_first_stored(self, store: Place) -> None:
-        """The same content offered with another payload, time or source id leaves the first as it is."""
+        """If the same content comes again with another payload, time or source id, the first version stays."""
         (first,) = store.write(tell, [with_native(say("hi")[0], {"version": 1})])
         other = Draft(role="user", parts=first.parts, source_id="other", at=datetime(2025, 1, 1, tzinfo=UTC))
         expect(store.log.insert(KEY, after(None, [other])), 0, "new")
@@ -210,7 +210,7 @@ class LogChecks:
         expect(found, first.draft, "the draft")
 
     def a_path_is_read_in_runs(self, store: Place) -> None:
-        """A path is read from position to position, both included; what lies outside of it is left out."""
+        """A path is read from one position to another, both included, and nothing outside."""
         messages = store.write(tell, numbered(10))
         for first, last in ((0, 9), (3, 3), (4, 8), (0, 0), (9, 9), (7, 50), (-5, 2), (6, 5), (10, 20)):
             wanted = [message for message in messages if first <= message.position <= last]
@@ -218,7 +218,7 @@ class LogChecks:
         expect(store.log.path(KEY, messages[4].id, 2, 9), messages[2:5], "a path that ends before")
 
     def a_path_crosses_every_fork(self, store: Place) -> None:
-        """A path through forks of forks is read as one, in any run."""
+        """A path through forks of forks is read as one, over any range."""
         paths: list[list[Message]] = [store.write(tell, numbered(8))]
         for number, (trunk, place) in enumerate([(0, 5), (1, 3), (1, 7), (2, 6), (3, 8), (0, 0)]):
             stem = paths[trunk][: place + 1]
@@ -236,13 +236,13 @@ class LogChecks:
             expect(read_path(store, leaf), [*stem[:2], leaf], "the path")
 
     def a_path_must_end_in_a_stored_message(self, store: Place) -> None:
-        """A path to a message that is not stored raises MessageNotFound."""
+        """Reading a path to a message that is not stored raises MessageNotFound."""
         store.write(tell, numbered(2))
         with expect_error(MessageNotFound, "the path"):
             store.log.path(KEY, MessageId(NOWHERE), 0, 1)
 
     def after_a_rewind_an_append_forks(self, store: Place) -> None:
-        """A branch that was moved back goes on from there, and what it left can still be read."""
+        """A branch that was moved back continues from there, and the abandoned messages can still be read."""
         old = store.write(tell, numbered(6))
         store.log.move(KEY, "main", old[2].id)
         new = store.write(tell, numbered(2, "again"))
@@ -251,7 +251,7 @@ class LogChecks:
         expect(read_path(store, old[-1]), old, "the path that was left")
 
     def a_branch_may_stand_before_everything(self, store: Place) -> None:
-        """A branch that is moved before the first message has no head, and can begin anew."""
+        """A branch moved before the first message has no head, and can begin anew."""
         old = store.write(tell, numbered(3))
         store.log.move(KEY, "main", None)
         expect(store.log.head(KEY), None, "the head")
@@ -275,7 +275,7 @@ class LogChecks:
         expect(store.log.head(KEY, "try"), head_of(forked[-1]), "the head of the other")
 
     def a_message_is_found_by_the_beginning_of_its_id(self, store: Place) -> None:
-        """Messages are found by a prefix of their id, in the order asked, each once; unknown ids are skipped."""
+        """Messages are found by the beginning of their id, in the order asked, each once; unknown ids are skipped."""
         messages = store.write(tell, numbered(12))
         asked = [messages[7].id[:12], NOWHERE, messages[2].id, messages[7].id]
         expect(store.log.find(KEY, asked), [messages[7], messages[2]], "what is found")
@@ -284,7 +284,7 @@ class LogChecks:
         expect(store.log.find(KEY, []), [], "what is found for nothing")
 
     def a_message_is_found_by_its_source_id(self, store: Place) -> None:
-        """Messages are found by the whole id that their log gave them, and not by a part of it."""
+        """Messages are found by the whole id from their log, and not by a part of it."""
         drafts = [
             Draft(role="assistant", parts=(Text(text=f"piece {number}"),), source_id=f"line-{number // 2}")
             for number in range(6)
@@ -296,13 +296,13 @@ class LogChecks:
         expect(list(both), [*messages[4:6], messages[0], messages[1]], "ids of both sorts")
 
     def at_most_a_hundred_are_found(self, store: Place) -> None:
-        """A find that fits more messages brings a hundred."""
+        """A search by id that matches more returns only a hundred messages."""
         messages = store.write(tell, numbered(130))
         expect(len(store.log.find(KEY, ["m_"])), 100, "the number found by one beginning")
         expect(len(store.log.find(KEY, [message.id for message in messages])), 100, "the number found by many ids")
 
     def a_session_is_made_once(self, store: Place) -> None:
-        """Making a session says whether it was made, and a second time changes nothing."""
+        """Creating a session says whether it is new; a second time changes nothing."""
         expect(store.sessions.create(KEY, "first.jsonl"), True, "made the first time")
         expect(store.sessions.create(KEY, "second.jsonl"), False, "made the second time")
         found = store.sessions.list(SPACE)
@@ -310,21 +310,21 @@ class LogChecks:
         expect(list(found), [empty], "the list")
 
     def a_source_is_set_once(self, store: Place) -> None:
-        """A session that was made without a source takes the first that is told later, and keeps it."""
+        """A session created without a source takes the first one that comes later, and keeps it."""
         for source in (None, "anthropic", None, "openai"):
             store.sessions.create(KEY, source)
         found = store.sessions.get(KEY)
         expect(found.source if found else None, "anthropic", "the source")
 
     def one_session_equals_its_entry_in_the_list(self, store: Place) -> None:
-        """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
+        """A session looked up by name equals its entry in the list; a missing one, or one of another space, is None."""
         store.write(tell, numbered(3))
         expect(store.sessions.get(KEY), store.sessions.list(SPACE)[0], "the session")
         expect(store.sessions.get(SessionKey(SPACE, "never")), None, "a session never made")
         expect(store.sessions.get(SessionKey("elsewhere", KEY.session)), None, "the session in another space")
 
     def a_list_counts_all_branches(self, store: Place) -> None:
-        """A session's messages and tokens are those of all its branches together, each counted once."""
+        """A session's messages and tokens are those of all its branches, each counted once."""
         trunk = store.write(tell, numbered(6))
         branch = store.write(tell_after, trunk[2], numbered(3, "other"))
         store.write(tell_after, trunk[2], numbered(3, "other"))
@@ -333,7 +333,7 @@ class LogChecks:
         expect(info.tokens, sum(message.tokens for message in trunk + branch), "the tokens")
 
     def a_list_tells_the_times(self, store: Place) -> None:
-        """A session lies between the earliest and the latest time of its messages, in whatever order they came."""
+        """A session lasts from the earliest to the latest time of its messages, in whatever order they were stored."""
         times = [None, TIME, TIME - timedelta(hours=2), None, TIME + timedelta(hours=1), TIME]
         for number, at in enumerate(times):
             store.write(tell, [Draft(role="user", parts=(Text(text=str(number)),), at=at)])
@@ -341,7 +341,7 @@ class LogChecks:
         expect((info.first_at, info.last_at), (TIME - timedelta(hours=2), TIME + timedelta(hours=1)), "the times")
 
     def the_session_appended_to_last_stands_first(self, store: Place) -> None:
-        """Sessions are listed by their last append; one that brings nothing new doesn't count as an append."""
+        """Sessions are listed by their last append; an append of nothing new doesn't count."""
         keys = [SessionKey(SPACE, name) for name in "abc"]
         for key in keys:
             store.write(tell, say("one"), key)
@@ -354,7 +354,7 @@ class LogChecks:
         expect(found, [keys[1], keys[2], keys[0]], "the order")
 
     def branches_are_listed_by_name(self, store: Place) -> None:
-        """Every branch that was ever moved is listed with its head, one before the first message with none."""
+        """Every branch that was ever moved is listed with its head; before the first message that is None."""
         messages = store.write(tell, numbered(4))
         store.log.move(KEY, "try", messages[1].id)
         store.log.move(KEY, "blank", None)
@@ -362,6 +362,6 @@ class LogChecks:
         expect(store.sessions.branches(KEY), wanted, "the branches")
 
     def branches_need_a_session(self, store: Place) -> None:
-        """Asking for the branches of a session that was never made raises SessionNotFound."""
+        """Asking for the branches of a session that does not exist raises SessionNotFound."""
         with expect_error(SessionNotFound, "the branches"):
             store.sessions.branches(KEY)

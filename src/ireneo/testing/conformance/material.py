@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def count(parts: Sequence[Part]) -> tuple[int, int]:
-    """Count a token for each part and each letter of its text; stores only keep what they are given."""
+    """Count a token for each part and each letter; stores only keep the counts they are given."""
     return len(parts) + sum(len(part.text) for part in parts if isinstance(part, Text)), 0
 
 
@@ -62,7 +62,7 @@ def after(message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
 
 
 def tell(tx: Transaction, drafts: Sequence[Draft], key: SessionKey = KEY, branch: str = MAIN) -> list[Message]:
-    """Append to a branch, the session made where it isn't there."""
+    """Append to a branch; the session is created if needed."""
     tx.sessions.create(key, None)
     messages = chain(tx.log.head(key, branch), drafts, count)
     tx.log.insert(key, messages)
@@ -71,7 +71,7 @@ def tell(tx: Transaction, drafts: Sequence[Draft], key: SessionKey = KEY, branch
 
 
 def tell_after(tx: Transaction, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
-    """Store messages behind one that is stored (None: from the root), and move no branch."""
+    """Store messages behind a stored one (None: at the root), and move no branch."""
     messages = after(message, drafts)
     tx.sessions.create(KEY, None)
     tx.log.insert(KEY, messages)
@@ -158,7 +158,7 @@ def break_off(tx: Transaction, steps: Callable[[Transaction], object]) -> None:
 def learned(
     text: str, *, kind: Kind = "semantic", key: str = "", at: datetime = NOON, recorded: datetime = NOON
 ) -> Record:
-    """A memory of `text`, which a user told."""
+    """A memory with this text, which a user said."""
     return Record(
         id=MemoryId(digest("m", kind.encode(), key.encode(), text.encode())),
         kind=kind,
@@ -177,7 +177,7 @@ def cited(
     summaries: tuple[str, ...] = (),
     memories: tuple[str, ...] = (),
 ) -> Evidence:
-    """A piece of evidence that names what it is from."""
+    """A piece of evidence with its sources."""
     return Evidence(
         at=recorded,
         recorded=recorded,
@@ -188,7 +188,7 @@ def cited(
 
 
 def pad(task: str, goal: str = "to get it done", written: datetime = NOON) -> Pad:
-    """A scratchpad with something in every part."""
+    """A scratchpad in which every part has something."""
     return Pad(
         task=task,
         goal=goal,
@@ -204,7 +204,7 @@ HEAD = MessageId("m_aaaaaaaaaaaaaaaaaaaaaaaaaa")
 
 
 def ran(session: str, ended: datetime | None = NOON, *, head: MessageId = HEAD, told: str = "it broke") -> LearnedRun:
-    """A run with something in every part."""
+    """A run in which every part has something."""
     line = DiaryLine(text=told, sources=(head,))
     return LearnedRun(
         session=session,
@@ -248,7 +248,7 @@ def observed(
     category: Category = "failure",
     text: str = "",
 ) -> Observation:
-    """What a run shows of a claim, with something in every part."""
+    """An observation of a claim in which every part has something."""
     return Observation(
         cue=cue,
         category=category,

@@ -1,4 +1,4 @@
-"""Memories and scratchpads, kept whole and found by what they are; what runs teach, and unlearning."""
+"""Memories and scratchpads, stored whole and found by all their fields; runs with their observations, and files."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def put(tx: Transaction, *records: Record) -> int:
 
 
 def listed(tx: Transaction, wanted: MemoryFilter, limit: int | None = None) -> list[str]:
-    """The texts of the memories that are meant."""
+    """The texts of the memories that match the filter."""
     return [each.text for each in tx.memories.list(SPACE, wanted, limit)]
 
 
 def texts(records: Sequence[Record]) -> list[str]:
-    """What records say."""
+    """The texts of some records."""
     return [each.text for each in records]
 
 
@@ -56,7 +56,7 @@ class MemoryChecks:
     """What every store's memories and scratchpads do."""
 
     def a_memory_comes_back(self, store: Place) -> None:
-        """A memory comes back equal, with all that it says, whatever characters it has."""
+        """A memory is read back equal, with all its fields and any characters."""
         plain = learned("The ferry leaves at “noon”.\n\x00 \U0001f9e0", key="ferry\x1fleaves")
         abroad = datetime(2031, 5, 9, 23, 59, 59, 999_999, tzinfo=timezone(-timedelta(hours=9, minutes=30)))
         full = replace(
@@ -118,7 +118,7 @@ class MemoryChecks:
         expect(memories.citing(SPACE, ["m_both", "m_new"]), [second], "what cites its new ones")
 
     def memories_are_found_by_the_beginning_of_their_id(self, store: Place) -> None:
-        """Memories come in the order asked, each once, those of one beginning by id, at most ten of them."""
+        """Memories are found by the beginning of an id, in the order asked, each once, at most ten for a beginning."""
         many = [replace(learned("x"), id=MemoryId(f"m_{number:02}x"), text=f"number {number}") for number in range(12)]
         put(store, *reversed(many))
         found = store.memories.get(SPACE, ["m_05", "m_11x", "m_05x", "unknown", "m_0"])
@@ -128,7 +128,7 @@ class MemoryChecks:
         expect(store.memories.get(SPACE, []), [], "what nobody asked for")
 
     def memories_stand_under_their_key(self, store: Place) -> None:
-        """Those of a kind under one key come by when they were recorded, then by id, in whatever state."""
+        """Memories of one kind and key are sorted by the time they were recorded, then by id, in any state."""
         late = learned("late", key="a\x1fb", recorded=NOON + MINUTE)
         early = replace(learned("early", key="a\x1fb", recorded=NOON - MINUTE), state="superseded", archived=True)
         same = [learned(f"same {number}", key="a\x1fb") for number in range(3)]
@@ -144,7 +144,7 @@ class MemoryChecks:
         expect(texts(store.memories.of_key(SPACE, "semantic", "")), ["none"], "those without a key")
 
     def memories_are_listed_by_time(self, store: Place) -> None:
-        """The newest come first, those of one time by id, and no more than are wanted."""
+        """Memories are listed from the newest on, those of one time by id, up to the limit."""
         times = [
             NOON + MINUTE,
             NOON,
@@ -231,7 +231,7 @@ class MemoryChecks:
             expect(set(listed(store, wanted)), found, f"those with {wanted}")
 
     def memories_know_what_they_come_from(self, store: Place) -> None:
-        """Whatever cites a message, a summary or a memory is found by it, each once, by when it was recorded."""
+        """Memories that cite a message, a summary or a memory are found by it, each once, by time of recording."""
         first = replace(learned("first", recorded=NOON - MINUTE), evidence=(cited(NOON, messages=("m_a", "m_b")),))
         second = replace(learned("second"), evidence=(cited(NOON, summaries=("s_a",)), cited(NOON, messages=("m_a",))))
         third = replace(learned("third", recorded=NOON + MINUTE), evidence=(cited(NOON, memories=(first.id,)),))
@@ -245,7 +245,7 @@ class MemoryChecks:
         expect(memories.citing(SPACE, []), [], "what cites nothing that was asked for")
 
     def a_memory_goes(self, store: Place) -> None:
-        """A memory that is taken out is found by nothing any more, and may be stored again."""
+        """A deleted memory is found nowhere any more, and may be stored again."""
         gone = replace(learned("gone", key="k"), subject="Anna", evidence=(cited(NOON, messages=("m_a",)),))
         kept = replace(learned("kept", key="k"), subject="Anna", evidence=(cited(NOON, messages=("m_a",)),))
         put(store, gone, kept)
@@ -260,7 +260,7 @@ class MemoryChecks:
         expect({each.id for each in store.memories.citing(SPACE, ["m_a"])}, {gone.id, kept.id}, "what cites then")
 
     def a_time_is_a_time_in_any_zone(self, store: Place) -> None:
-        """Memories are ordered by the moment, to the microsecond, and not by how it is written."""
+        """Memories are sorted by the instant, to the microsecond, and not by how it is written."""
         east = datetime(2031, 5, 10, 1, tzinfo=timezone(timedelta(hours=13)))
         order = [NOON + timedelta(microseconds=1), NOON, east, datetime(1, 1, 2, tzinfo=UTC)]
         records = [learned(f"{place}", at=at) for place, at in enumerate(order)]
@@ -269,7 +269,7 @@ class MemoryChecks:
         expect(listed(store, MemoryFilter()), ["0", *map(str, tied), "3"], "the order")
 
     def a_pad_comes_back(self, store: Place) -> None:
-        """A scratchpad comes back equal; a task without one has none."""
+        """A scratchpad is read back equal; a task without one has none."""
         wanted = pad("Mend “it”.\n\x00 \U0001f9e0")
         expect(store.pads.read(SPACE, wanted.task), None, "the scratchpad before it was written")
         store.pads.write(SPACE, wanted)
@@ -278,7 +278,7 @@ class MemoryChecks:
         expect(store.pads.read(SPACE, ""), None, "that of no task")
 
     def a_pad_is_rewritten_whole(self, store: Place) -> None:
-        """A scratchpad replaces that of its task, and no other."""
+        """Writing a scratchpad replaces that of its task, and no other."""
         other = pad("other")
         store.pads.write(SPACE, pad("task"))
         store.pads.write(SPACE, other)
@@ -298,7 +298,7 @@ class MemoryChecks:
         expect([each.task for each in store.pads.list(SPACE)], ["other"], "the tasks that are left")
 
     def pads_are_listed_by_time(self, store: Place) -> None:
-        """The scratchpad that was written last stands first, those of one time by task."""
+        """The scratchpad that was written last comes first; those of one time are sorted by task."""
         pads = [pad("c", written=NOON), pad("a", written=NOON + MINUTE), pad("d", written=NOON - MINUTE), pad("b")]
         for each in pads:
             store.pads.write(SPACE, each)
@@ -339,7 +339,7 @@ class RunChecks:
     """What every store's runs, ledger and traps do."""
 
     def a_run_comes_back(self, store: Place) -> None:
-        """A run and its observations come back equal, with and without a time; an unknown session has none."""
+        """A run and its observations are read back equal, with or without a time; an unknown session has none."""
         runs = [ran("one"), ran("two", None)]
         seen = [
             observed("mend unread ⇒ It “broke”\x00", "one", text="It broke, since \U0001f9e0."),
@@ -359,7 +359,7 @@ class RunChecks:
         expect(store.runs.cues(SPACE, "Mend"), [], "the claims that begin otherwise")
 
     def a_run_is_replaced_with_its_observations(self, store: Place) -> None:
-        """A run takes the place of the one that its session had, and none of the former observations stays."""
+        """A new run replaces that of its session, with all its observations."""
         put_run(store, ran("other"), observed("kept", "other"), observed("gone", "other"))
         put_run(store, ran("one"), observed("gone", "one"), observed("kept", "one", held=5))
         after = ran("one", NOON + MINUTE, told="it held")
@@ -372,7 +372,7 @@ class RunChecks:
         expect(len(store.runs.list(SPACE)), 2, "how many runs there are")
 
     def a_run_goes_with_its_observations(self, store: Place) -> None:
-        """A run that is taken out is gone with what it showed; to take out one that isn't there says so."""
+        """A run is deleted with its observations; deleting a missing one says so."""
         put_run(store, ran("one"), observed("a", "one"), observed("b", "one"))
         put_run(store, ran("two"), observed("a", "two"))
         expect(store.runs.remove(SPACE, "one"), True, "whether it was there")
@@ -399,7 +399,7 @@ class RunChecks:
         expect(store.runs.list(SPACE, 0), [], "the first none")
 
     def observations_come_in_the_order_asked(self, store: Place) -> None:
-        """Observations come claim by claim as asked, newest first, no time last, then by session, up to a limit."""
+        """Observations are sorted by claim as asked, then newest first, those without a time last, up to a limit."""
         times = {"c": NOON, "a": NOON, "b": NOON + MINUTE, "d": None, "0": None, "e": NOON - MINUTE}
         for session, at in times.items():
             put_run(store, ran(session), observed("x", session, at), observed("y", session, at))
@@ -410,7 +410,7 @@ class RunChecks:
         expect(store.runs.observations(SPACE, []), [], "those of no claim")
 
     def claims_are_summed_up(self, store: Place) -> None:
-        """A claim sums up what held and broke in all runs, its runs, projects, times and costs."""
+        """The totals of a claim cover all runs: how often it held and failed, its runs, projects, times and costs."""
         put_run(store, ran("one"), observed("x", "one", NOON, held=2, broke=1), observed("only", "one"))
         put_run(store, ran("two"), observed("x", "two", NOON + MINUTE, project="ark"), observed("y", "two", held=0))
         put_run(store, ran("three"), observed("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
@@ -437,7 +437,7 @@ class RunChecks:
         expect(store.runs.claims(SPACE, session="one", least_runs=2), [x], "and what held in two runs")
 
     def a_claim_may_have_no_time_and_no_project(self, store: Place) -> None:
-        """A claim that held only where no log has times has none; one of two categories has that first by name."""
+        """A claim that held only in logs without times has no time; of two categories the first by name is given."""
         put_run(store, ran("one"), observed("x", "one", None, project="", category="procedural"))
         put_run(store, ran("two"), observed("x", "two", NOON, held=0, broke=1, category="factual"))
         (claim,) = store.runs.claims(SPACE)
@@ -457,7 +457,7 @@ class RunChecks:
         expect(store.runs.claims(SPACE, least_runs=0), [], "the claims")
 
     def strays_are_found(self, store: Place) -> None:
-        """A run is astray where its head is not stored: its session never was, or went on without that message."""
+        """Runs are found whose head is not stored: their session is missing, or has lost that message."""
         m = store.write(tell, numbered(2))
         put_run(store, ran(KEY.session, head=m[1].id), observed("x", KEY.session))
         put_run(store, ran("never told", head=m[1].id))
@@ -469,7 +469,7 @@ class RunChecks:
         expect(store.runs.orphans(SPACE), [], "those left astray")
 
     def files_are_known_by_content_and_learner(self, store: Place) -> None:
-        """Only those digests are known that this learner has learned from; noted again, a file is replaced."""
+        """Files are known by digest and learner; a file that is noted again is replaced."""
         renamed = read_from("b", name="night.jsonl", at=NOON + MINUTE)
         for file in (read_from("b"), read_from("a"), read_from("c", learner="2"), renamed):
             store.ledger.mark(SPACE, file)
@@ -526,7 +526,7 @@ class RunChecks:
         await store.read(look)
 
     async def two_that_learn_at_once_leave_one_run(self, store: Store) -> None:
-        """Tasks that learn from one session at once leave what the last of them stored, whole, and nothing besides."""
+        """If several tasks learn from one session at once, only the whole result of the last one is stored."""
 
         def learn(tx: Transaction, number: int) -> None:
             put_run(tx, ran("one", told=str(number)), *(observed(f"{number} {place}", "one") for place in range(4)))
@@ -541,7 +541,7 @@ class RunChecks:
         await store.read(look)
 
     def a_run_goes_with_its_session(self, store: Place) -> None:
-        """With a session go its run and its observations; another session and another space keep theirs."""
+        """Erasing a session deletes its run and observations, and nothing of other sessions and spaces."""
         teach(store)
         store.write(erase_session)
         expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
@@ -552,14 +552,14 @@ class RunChecks:
         expect(store.runs.orphans(SPACE), [], "those astray")
 
     def a_run_of_no_session_goes_by_its_name(self, store: Place) -> None:
-        """What a session that was never made taught goes when it is erased."""
+        """Erasing a session that was never stored deletes what was learned from it."""
         put_run(store, ran("never made"), observed("x", "never made"))
         expect(store.write(erase_session, SessionKey(SPACE, "never made")), False, "whether the session was there")
         expect(store.runs.list(SPACE), [], "the runs left")
         expect(store.runs.claims(SPACE), [], "the claims left")
 
     def traps_come_back(self, store: Place) -> None:
-        """What is kept comes back, replaced by what is kept later; nothing is due without a lesson or a failure."""
+        """Stored traps are read back and can be replaced; nothing is due without a lesson or a failure."""
         expect(store.traps.read(SPACE), None, "what nobody kept")
         expect(store.traps.due(SPACE), False, "whether it is due without a lesson")
         store.memories.put(SPACE, [learned("no lesson")])
@@ -603,7 +603,7 @@ class RunChecks:
         expect(store.traps.read(ELSEWHERE.space), KEPT, "what is kept elsewhere")
 
     def what_runs_taught_goes_with_the_space(self, store: Place) -> None:
-        """With a space go its runs, their observations and its files; another space keeps its own."""
+        """Erasing a space deletes its runs, observations and files; another space keeps its own."""
         teach(store)
         put_run(store, ran("never made"), observed("y", "never made"))
         store.write(erase_space)

@@ -1,4 +1,4 @@
-"""Search: messages and memories are found by their words, and by vectors that go with their documents."""
+"""Search: messages and memories are found by words and by vectors, which are deleted with their documents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OTHER_KEY = SessionKey(SPACE, "other")
 
 
 def found(tx: Transaction, *terms: str) -> list[list[str]]:
-    """The ids of the messages that have each term, in the order of their numbers; counts and postings agree."""
+    """The ids of the messages that have each term, by their numbers; counts and postings must agree."""
     postings = tx.search.postings(SPACE, "messages", terms)
     for at_most in (0, 1):
         few = {term: numbers if len(numbers) <= at_most else [] for term, numbers in postings.items()}
@@ -76,13 +76,13 @@ def remembered(tx: Transaction, term: str) -> list[str]:
 
 
 def size_of(messages: Sequence[Message]) -> IndexSize:
-    """What `messages` are as documents."""
+    """The size that `messages` have as documents."""
     lengths = [len(terms_of_message(message.draft)) for message in messages]
     return IndexSize(documents=sum(length > 0 for length in lengths), terms=sum(lengths))
 
 
 def all_found(tx: Transaction) -> tuple[dict[str, list[int]], dict[str, list[int]], IndexSize, IndexSize, list[str]]:
-    """What the index of the space has of a few words, and what it counts."""
+    """What the index of the space finds for a few words, and what it counts."""
     terms = ["messag", "whale", "@ana", "left"]
     messages = tx.search.postings(SPACE, "messages", terms)
     memories = tx.search.postings(SPACE, "memories", terms)
@@ -99,7 +99,7 @@ ELSEWHERE = SessionKey("foreign", KEY.session)
 
 
 def within(tx: Transaction, runs: Sequence[tuple[int, int]]) -> set[MessageId]:
-    """The messages whose numbers stand in runs, each of which stands for itself."""
+    """The ids of the messages whose numbers are in the given ranges, which must be correct."""
     expect(list(runs), sorted(runs), "the runs, rising")
     numbers = tx.search.postings(SPACE, "messages", ["messag"])["messag"]
     chosen = [number for number in numbers if any(first <= number <= last for first, last in runs)]
@@ -115,7 +115,7 @@ class SearchChecks:
     """What every store's search and index of words do."""
 
     def messages_are_found_by_their_words(self, store: Place) -> None:
-        """A message is found by each of its terms, and comes back as paths bring it, with its session."""
+        """A message is found by each of its terms, and is returned as paths return it, with its session."""
         m = store.write(tell, say("The ferry sank near Oslo.", "A ferry? Which ferry?", "Nothing of it remains."))
         n = store.write(tell, say("Oslo has other ferries."), OTHER_KEY)
         ferry, oslo, remain, none = found(store, "ferri", "oslo", "remain", "whale")
@@ -124,14 +124,14 @@ class SearchChecks:
         expect(remain, [m[2].id], "what has the third")
         expect(none, [], "what has a term that nothing has")
         numbers = store.search.postings(SPACE, "messages", ["oslo"])["oslo"]
-        # The last one is asked for by its place alone, as a neighbour is.
+        # The last one is asked for only by its number, as a neighbour is.
         read = store.search.messages(SPACE, [numbers[1], 1, numbers[0], numbers[1] ^ 4])
         wanted = [(numbers[1], OTHER_KEY, n[0]), (numbers[0], KEY, m[0]), (numbers[1], OTHER_KEY, n[0])]
         expect([(each.document, each.key, each.message) for each in read], wanted, "those read, in the order asked")
         expect(store.search.postings(SPACE, "messages", []), {}, "the postings of no term")
 
     def a_number_says_where_who_and_how_long(self, store: Place) -> None:
-        """Numbers rise along a session, one place for each message in which there is something to search."""
+        """Numbers increase along a session, one for each message that has something to search."""
         thinking = Draft(role="assistant", parts=(Thinking(text="a secret plan"),))
         call = Draft(role="assistant", parts=(Call(id="c", name="read", arguments={"path": "mark.txt"}),))
         result = Draft(role="tool", parts=(Result(call_id="c", parts=(Text(text="mark one"),)),))
@@ -151,7 +151,7 @@ class SearchChecks:
         expect(found(store, "secret")[0], [], "what is found by what was only thought")
 
     def authors_are_terms(self, store: Place) -> None:
-        """Who speaks is found by the name, whatever characters it has, and listed as it is written."""
+        """Authors are found by name, whatever characters it has, and listed as they are written."""
         names = [
             "Ana Lopez",
             "ana lopez",
@@ -180,7 +180,7 @@ class SearchChecks:
         expect(found(store, *odd), [[] for _ in odd], "the messages with what is no term")
 
     def what_is_stored_twice_is_one_document(self, store: Place) -> None:
-        """A chain that is there already, or in part, is indexed once; so are those of every branch."""
+        """A chain that is stored again, or in part, is indexed once; so are chains on several branches."""
         m = store.write(tell, numbered(4))
         longer = [*m, *after(m[-1], numbered(2, "later"))]
         expect(store.log.insert(KEY, m), 0, "new at first")
@@ -194,7 +194,7 @@ class SearchChecks:
         expect(forked, [each.id for each in fork], "those of the fork")
 
     def what_is_pruned_is_not_found(self, store: Place) -> None:
-        """What a prune takes out is no document any more, and its number doesn't come again."""
+        """Pruned messages are no longer documents, and their numbers are not used again."""
         trunk = store.write(tell, [*numbered(3), aside("Ana", "kept")])
         fork = store.write(
             tell_after, trunk[1], [*numbered(3, "whale"), aside("Bo", "whale too"), aside("Ana", "whale")]
@@ -210,7 +210,7 @@ class SearchChecks:
         expect([place_of(number) > place_of(before) for number in again], [True], "whether the next stands after it")
 
     async def what_is_broken_off_is_not_found(self, store: Store) -> None:
-        """A transaction that breaks off leaves no words, and counts nothing."""
+        """A transaction that is rolled back leaves no words and changes no counts."""
         m = await store.write(tell, numbered(2))
 
         def steps(tx: Transaction) -> None:
@@ -229,7 +229,7 @@ class SearchChecks:
         await store.read(look)
 
     def memories_are_found_by_their_words(self, store: Place) -> None:
-        """A memory is found by the words of its text, its slot and its name, on a shelf apart from the messages."""
+        """A memory is found by the words of its text, slot and name, in an index of its own."""
         store.write(tell, say("the whale"))
         fact = replace(learned("It left for Oslo."), subject="whale", attribute="home", value="Oslo")
         steps = replace(learned("First look.", kind="procedural"), task_type="diving", name="breathe out")
@@ -245,7 +245,7 @@ class SearchChecks:
         expect(store.search.memories(SPACE, [0, 5, 1 << 40]), [], "what no number stands for")
 
     def a_memory_is_found_by_what_it_says_now(self, store: Place) -> None:
-        """A memory that is replaced is found by its new words only, and one that was taken out by none."""
+        """A replaced memory is found by its new words only, and a deleted one by none."""
         first = learned("The whale is grey.")
         second = replace(first, text="The squid is grey, they say.")
         silent = learned("\u2026!")
@@ -263,7 +263,7 @@ class SearchChecks:
         expect(store.search.size(SPACE, "memories"), IndexSize(documents=0, terms=0), "the size without them")
 
     def an_empty_space_has_nothing_to_search(self, store: Place) -> None:
-        """Where nothing was stored everything is empty, and a session without messages changes nothing."""
+        """In an empty space every search is empty, and a session without messages changes nothing."""
         shelves: tuple[IndexName, ...] = ("messages", "memories")
         for _ in range(2):
             for shelf in shelves:
@@ -276,7 +276,7 @@ class SearchChecks:
             store.sessions.create(KEY, None)
 
     def an_index_that_fits_stays_as_it_is(self, store: Place) -> None:
-        """To index a space anew changes nothing where nothing is wrong, and keeps every number."""
+        """Rebuilding the index of a space changes nothing if nothing is wrong, and keeps every number."""
         m = store.write(tell, [*numbered(3), aside("Ana", "a whale")])
         store.write(tell_after, m[1], numbered(3, "left"))
         store.memories.put(SPACE, [learned("A whale was seen."), learned("\u2026")])
@@ -292,7 +292,7 @@ class SearchChecks:
         expect(store.words.rebuild("another space"), 0, "the messages of a space that has none")
 
     def messages_on_no_branch_are_listed(self, store: Place) -> None:
-        """A rewind leaves messages on no branch; whatever leads to them again takes them from there."""
+        """A rewind leaves messages on no branch, until a branch leads to them again."""
         m = store.write(tell, numbered(6))
         expect(store.search.abandoned(SPACE), [], "what lies on no branch at first")
         store.log.move(KEY, "main", m[2].id)
@@ -331,7 +331,7 @@ class SearchChecks:
         expect(within(store, store.search.off_path(KEY, fork[0].id)), {*ids(m[2:]), fork[1].id}, "beside the other")
 
     def messages_are_known_to_lie_on_branches(self, store: Place) -> None:
-        """Messages lie on a branch all together, or not; of a session that is not stored nothing is said against it."""
+        """Whether messages are all on a branch is known; a session that is not stored has nothing against it."""
         m = store.write(tell, numbered(4))
         fork = store.write(tell_after, m[1], numbered(2, "fork"))
         loose = store.write(tell_after, m[2], numbered(1, "loose"))
@@ -350,7 +350,7 @@ class SearchChecks:
         expect(store.log.on_branch(ELSEWHERE.space, named[:1]), [True], "in a space without the session")
 
     def a_session_is_placed_in_a_project(self, store: Place) -> None:
-        """The project of a session is unknown until it is noted, and is then returned in its space alone."""
+        """The project of a session is unknown until it is set, and then known in its space alone."""
         m = store.write(tell, numbered(1))
         store.write(tell, numbered(1), OTHER_KEY)
         store.write(tell, numbered(1), ELSEWHERE)
@@ -380,7 +380,7 @@ class SearchChecks:
             store.sessions.set_project(SessionKey(SPACE, "never made"), "harbour")
 
     def who_speaks_and_who_is_there_is_known(self, store: Place) -> None:
-        """Names of authors and of those present are known, as they are written, by session and by space."""
+        """The names of authors and of those present are known as they are written, by session and by space."""
         store.write(tell, [aside("Ana", "A word.", "Bo"), *say('He said "Cy" was there.')])
         store.write(tell, [aside('D"ee', "Another word.")], OTHER_KEY)
         expect(store.log.speakers(SPACE), frozenset({"Ana", "Bo", 'D"ee'}), "all who are known in the space")
@@ -393,7 +393,7 @@ class SearchChecks:
         expect(store.log.speakers("foreign"), frozenset(), "those of another space")
 
     def memories_are_separated_by_project(self, store: Place) -> None:
-        """Memories known only from other projects are distinguished, and whether there are other projects at all."""
+        """Memories known only from other projects are told apart, and whether there are other projects at all."""
         store.write(tell, numbered(1))
         store.sessions.set_project(KEY, "harbour")
         texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
@@ -421,7 +421,7 @@ class SearchChecks:
         expect(store.search.of_projects(ELSEWHERE.space, [], ["mill"]), [], "the documents among none")
 
     def it_is_known_whether_there_are_other_projects(self, store: Place) -> None:
-        """A session or memory of another project proves there is one; one without a project, or general, doesn't."""
+        """A session or memory of another project proves there is one; a general one, or one of no project, doesn't."""
 
         def others() -> list[str]:
             return [each for each in ("harbour", "mill", "") if store.search.knows_other_project(SPACE, each)]
@@ -451,29 +451,29 @@ ONE, TWO, THREE = bytes([127, 0, 3]), bytes([0, 127, 1]), bytes([129, 5, 0])
 
 
 def said(tx: Transaction, *words: str) -> list[Message]:
-    """Append messages; their documents are due."""
+    """Append messages; their documents then need vectors."""
     return tell(tx, say(*words))
 
 
 def told(tx: Transaction, *words: str) -> list[Record]:
-    """Store memories; their documents are due."""
+    """Store memories; their documents then need vectors."""
     records = [learned(word) for word in words]
     tx.memories.put(SPACE, records)
     return records
 
 
 def due(tx: Transaction, shelf: IndexName = "memories", embedder: str = EMBEDDER, space: str = SPACE) -> Sequence[int]:
-    """What is due, as many as there are."""
+    """All documents that need a vector."""
     return tx.vectors.due(space, shelf, embedder, 1_000)
 
 
 def put(tx: Transaction, vectors: Mapping[int, Vector], shelf: IndexName = "memories", embedder: str = EMBEDDER) -> int:
-    """Keep vectors."""
+    """Store vectors."""
     return tx.vectors.put(SPACE, shelf, embedder, vectors)
 
 
 def since(tx: Transaction, change: int = 0, shelf: IndexName = "memories", embedder: str = EMBEDDER) -> VectorChanges:
-    """What changed."""
+    """What has changed since a given change."""
     return tx.vectors.since(SPACE, shelf, embedder, change)
 
 
@@ -481,7 +481,7 @@ class VectorChecks:
     """What every store's vectors do."""
 
     def nothing_is_due_where_there_is_nothing(self, store: Place) -> None:
-        """A space without documents has no vectors, no changes, and nothing due."""
+        """A space without documents has no vectors, no changes, and nothing that needs a vector."""
         expect(due(store), [], "what is due")
         expect(since(store), VectorChanges(change=0, added={}, removed=[], whole=False), "the changes")
         expect(store.vectors.embedders(SPACE), [], "the embedders")
@@ -489,7 +489,7 @@ class VectorChecks:
         expect(store.vectors.put(SPACE, "memories", EMBEDDER, {}), 0, "what was put")
 
     def a_document_is_due_until_it_has_a_vector(self, store: Place) -> None:
-        """Messages and memories without a vector of an embedder are due in their index, newest first."""
+        """Messages and memories without a vector of an embedder are listed for each index, newest first."""
         said(store, "the tide", "the moon")
         told(store, "a fact", "another", "a third")
         messages, memories = due(store, "messages"), due(store)
@@ -524,7 +524,7 @@ class VectorChecks:
         expect((dict(ahead.added), ahead.change), ({}, more.change + 5), "the changes after one that is not there yet")
 
     def what_is_likely_holds_the_nearest(self, store: Place) -> None:
-        """A store's own vector search gives the nearest and no deleted ones; a store may leave it to the caller."""
+        """A store's own vector search returns the nearest and nothing deleted; a store may leave it to the caller."""
         kept, removed = told(store, "a fact", "another")
         documents = {each.record.id: each.document for each in store.search.memories(SPACE, due(store))}
         put(store, {documents[kept.id]: ONE, documents[removed.id]: TWO})
@@ -557,7 +557,7 @@ class VectorChecks:
         expect(list(since(store).added), [documents[kept.id]], "what is there then")
 
     def a_memory_that_says_something_else_is_due_again(self, store: Place) -> None:
-        """A memory that is stored with another text loses its vector; one that only changes otherwise keeps it."""
+        """A memory loses its vector if its text changes, and keeps it if anything else does."""
         (record,) = told(store, "a fact")
         (document,) = due(store)
         put(store, {document: ONE})
@@ -573,7 +573,7 @@ class VectorChecks:
         expect((dict(after.added), lost), ({again: TWO}, [] if again == document else [document]), "all that changed")
 
     def messages_that_are_pruned_take_their_vectors_along(self, store: Place) -> None:
-        """The vectors of messages that no branch leads to go when these are pruned."""
+        """Pruning messages deletes their vectors."""
         stays, goes = said(store, "the tide", "the moon")
         moon, tide = due(store, "messages")
         put(store, {tide: ONE, moon: TWO}, "messages")
@@ -586,7 +586,7 @@ class VectorChecks:
         expect(put(store, {moon: TWO}, "messages"), 0, "what is put of a message that is gone")
 
     def vectors_keep_to_their_space(self, store: Place) -> None:
-        """No space sees another's vectors, nor can it put one of another's document."""
+        """No space sees another's vectors, or can store one for another's document."""
         told(store, "a fact")
         said(store, "the tide")
         (memory,), (message,) = due(store), due(store, "messages")
@@ -601,7 +601,7 @@ class VectorChecks:
         expect(since(store).added, {memory: ONE}, "what is there still")
 
     def an_embedder_is_dropped_with_all_its_vectors(self, store: Place) -> None:
-        """Dropped vectors are due again, and readers are told to drop them; other embedders keep theirs."""
+        """Dropped vectors are needed again, and readers are told to drop them; other embedders keep theirs."""
         told(store, "a fact")
         said(store, "the tide")
         (memory,), (message,) = due(store), due(store, "messages")
@@ -613,14 +613,14 @@ class VectorChecks:
         expect(store.vectors.drop(SPACE, EMBEDDER), 2, "the vectors that were dropped")
         expect(store.vectors.embedders(SPACE), ["other:1"], "the embedders that are left")
         expect((list(due(store)), list(due(store, "messages"))), ([memory], [message]), "what is due again")
-        # It may come back, with vectors of another length even.
+        # The embedder may return, even with vectors of another length.
         put(store, {memory: THREE + bytes(5)})
         after = since(store, before.change)
         expect((after.whole, dict(after.added)), (True, {memory: THREE + bytes(5)}), "what is told")
         expect(since(store, embedder="other:1").added, {memory: TWO}, "what the other embedder has")
 
     def vectors_of_another_length_are_turned_away(self, store: Place) -> None:
-        """All vectors of an embedder in a space are equally long; others raise BadInput, and nothing is kept."""
+        """All vectors of an embedder in a space have one length; others raise BadInput, and none of them is stored."""
         told(store, "a fact", "another")
         a, b = due(store)
         with expect_error(BadInput, "two lengths at once"):
@@ -633,7 +633,7 @@ class VectorChecks:
         expect(since(store).added, {a: ONE}, "what is there")
 
     async def vectors_that_were_not_committed_are_not_there(self, store: Store) -> None:
-        """What a transaction put that was left with an error is due again, and its changes were never made."""
+        """Vectors of a transaction that raised are needed again, and never count as changes."""
 
         def steps(tx: Transaction) -> None:
             put(tx, dict.fromkeys(due(tx), ONE))

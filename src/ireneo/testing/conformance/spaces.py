@@ -1,4 +1,4 @@
-"""Spaces: nothing reaches from one to another."""
+"""Spaces: nothing crosses from one to another."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ ELSEWHERE = [
     SessionKey(KEY.space.upper(), KEY.session),
     SessionKey("%", KEY.session),
     SessionKey(KEY.space, "another session"),
-    # The two names run together would be the same.
+    # Joined without a separator, the two names would be the same.
     SessionKey(KEY.space + KEY.session[:1], KEY.session[1:]),
 ]
-"""Sessions that are not `KEY`, however alike."""
+"""Sessions that are not `KEY`, however similar."""
 
 
 SECRET = replace(
@@ -51,11 +51,11 @@ SECRET = replace(
     cue="c",
     evidence=(cited(NOON, messages=("m_1",)),),
 )
-"""A memory of `SPACE` that is found by everything that a memory can be found by."""
+"""A memory of `SPACE` with everything that a memory can be found by."""
 
 
 def fill(tx: Transaction) -> list[str]:
-    """Write through every port into `KEY`; gives the ids of what was written."""
+    """Write through every port into `KEY`; returns the ids of what was written."""
     m = tell(tx, [with_native(say("secret")[0], {"secret": 1}), *numbered(3)])
     summary = summarise(m[0], m[2])
     tx.summaries.put(KEY, [summary])
@@ -143,10 +143,10 @@ def seen(tx: Transaction, space: str) -> list[object]:
 
 
 class SpaceChecks:
-    """What keeps spaces apart in every store."""
+    """What separates spaces in every store."""
 
     def nothing_is_read_across(self, store: Place) -> None:
-        """What one space's session holds is seen in no other space and in no other session."""
+        """What is stored in one session is seen in no other session and no other space."""
         fill(store)
         for key in ELSEWHERE:
             expect_nothing(store, key)
@@ -156,7 +156,7 @@ class SpaceChecks:
                 expect(store.sessions.list(key.space), [], "the sessions")
 
     def nothing_is_read_across_when_both_are_there(self, store: Place) -> None:
-        """Sessions of one name in two spaces are two sessions."""
+        """Sessions of the same name in two spaces are two sessions."""
         fill(store)
         for key in ELSEWHERE:
             store.sessions.create(key, None)
@@ -164,7 +164,7 @@ class SpaceChecks:
             expect_nothing(store, key)
 
     def nothing_is_written_across(self, store: Place) -> None:
-        """The same messages in two spaces are stored in each, and what changes one leaves the other."""
+        """The same messages in two spaces are stored in each; changing one leaves the other."""
         drafts = numbered(6)
         first = store.write(tell, drafts)
         for key in ELSEWHERE:
@@ -190,7 +190,7 @@ class SpaceChecks:
         expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
 
     def upkeep_and_leases_keep_to_their_session(self, store: Place) -> None:
-        """To prune, drop, discard, take and forget in one session leaves every other as it was."""
+        """Pruning, dropping, discarding, leasing and forgetting in one session leave all others unchanged."""
         m = store.write(tell, numbered(6))
         summary = summarise(m[0], m[3])
         for key in (KEY, *ELSEWHERE):
@@ -212,7 +212,7 @@ class SpaceChecks:
         expect([lease.holder for lease in store.leases.of_session(KEY)], ["one"], "the leases")
 
     def what_is_learned_keeps_to_its_space(self, store: Place) -> None:
-        """The same memories, scratchpads and words in two spaces are two, and what changes one leaves the other."""
+        """The same memories, scratchpads and words are stored in each space; changing one leaves the other."""
         fill(store)
         spaces = sorted({key.space for key in ELSEWHERE} - {SPACE})
         other = replace(SECRET, text="another secret", subject="Bo", evidence=(cited(NOON, messages=("m_2",)),))
@@ -235,7 +235,7 @@ class SpaceChecks:
         expect(seen(store, SPACE), before, "what the first space sees at the end")
 
     def a_parent_is_not_found_across(self, store: Place) -> None:
-        """A chain can't go on from a message of another space."""
+        """A chain can't follow a message of another space."""
         first = store.write(tell, numbered(3))
         for key in ELSEWHERE:
             store.sessions.create(key, None)

@@ -1,4 +1,4 @@
-"""What hangs on a session's tree: summaries and the frontier that they make, marks of rebuilds, annotations."""
+"""Records on a session's tree: summaries and the frontier they form, rebuild marks, annotations, read marks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def frontier(tx: Transaction, to: Message, summarizer: str = SUMMARIZER) -> list
 
 
 def spans(tx: Transaction, to: Message, depth: int = 1, first: int = 0) -> list[tuple[int, int]]:
-    """Read the spans along the path to a message: where each begins and ends."""
+    """Read the first and last position of each span along the path to a message."""
     found = tx.summaries.spans(KEY, to.id, SUMMARIZER, depth, first)
     return [(span.first_position, span.last_position) for span in found]
 
@@ -52,7 +52,7 @@ def put_marks(tx: Transaction, *rebuilds: Rebuild) -> None:
 
 
 def last(tx: Transaction, to: Message, summarizer: str = SUMMARIZER, budget_tokens: int = 1000) -> Rebuild | None:
-    """Read the mark that is furthest along the path to a message."""
+    """Read the last mark along the path to a message."""
     return tx.rebuilds.last(KEY, to.id, summarizer, budget_tokens)
 
 
@@ -72,7 +72,7 @@ def in_order(annotations: Sequence[Annotation]) -> list[Annotation]:
 
 
 def mark_read(tx: Transaction, to: Message, reader: str = "one") -> None:
-    """Note that a path was read up to a message."""
+    """Mark a path as read up to a message."""
     tx.read_marks.put(KEY, to.id, reader)
 
 
@@ -85,7 +85,7 @@ class SummaryChecks:
     """What every store's summaries, rebuild marks, annotations and read marks do."""
 
     def a_summary_comes_back(self, store: Place) -> None:
-        """A summary comes back equal, by its id, in the order asked; unknown ids are passed over."""
+        """A summary is read back equal, by id, in the order asked; unknown ids are skipped."""
         messages = store.write(tell, numbered(8))
         one, two = summarise(messages[0], messages[3]), summarise(messages[4], messages[7], level="goal", depth=2)
         expect(put(store, one, two), 2, "new")
@@ -93,7 +93,7 @@ class SummaryChecks:
         expect(list(found), [two, one], "the summaries")
 
     def a_summary_comes_back_as_it_was_written(self, store: Place) -> None:
-        """How a model wrote a summary is returned with it by every read; an offline text has no such record."""
+        """How a model wrote a summary is read back with it everywhere; a text without a model has no such record."""
         messages = store.write(tell, numbered(8))
         plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0, recall=0.1)
         repaired = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
@@ -105,7 +105,7 @@ class SummaryChecks:
         expect(store.summaries.find(KEY, written[2].id), written[2:], "what is found")
 
     def an_anchor_is_taken_once(self, store: Place) -> None:
-        """A summary whose anchor is taken is left as it is, and doesn't count as new."""
+        """If a summary's anchor is in use, the stored one stays, and the new one doesn't count."""
         messages = store.write(tell, numbered(4))
         first = summarise(messages[0], messages[3], text="first")
         second = summarise(messages[0], messages[3], text="second")
@@ -114,7 +114,7 @@ class SummaryChecks:
         expect(store.summaries.get(KEY, [first.id]), [first], "the summary")
 
     def a_summary_needs_its_messages(self, store: Place) -> None:
-        """A summary whose first or last message is not stored, or stands elsewhere, is refused, and all put with it."""
+        """A summary whose first or last message is missing, or elsewhere, is refused, with all others of that call."""
         messages = store.write(tell, numbered(4))
         missing = after(messages[-1], numbered(2, "missing"))
         good = summarise(messages[0], messages[1])
@@ -136,7 +136,7 @@ class SummaryChecks:
         expect(store.summaries.get(KEY, [good.id]), [], "what is stored")
 
     def a_summary_needs_a_session(self, store: Place) -> None:
-        """Storing a summary in a session that was never made raises SessionNotFound; reading there finds nothing."""
+        """Storing a summary in a session that does not exist raises SessionNotFound; reading finds nothing."""
         messages = after(None, numbered(2))
         with expect_error(SessionNotFound, "the put"):
             store.summaries.put(KEY, [summarise(messages[0], messages[1])])
@@ -155,7 +155,7 @@ class SummaryChecks:
         expect(store.summaries.find(KEY, "s_00"), [], "what is found by an unknown one")
 
     def a_frontier_is_the_widest(self, store: Place) -> None:
-        """Of summaries that begin at the same message the frontier takes the one that reaches furthest."""
+        """Of summaries that begin at the same message, the frontier takes the one that reaches furthest."""
         m = store.write(tell, numbered(20))
         turns = [summarise(m[first], m[first + 3]) for first in (0, 4, 8, 12)]
         goal = summarise(m[0], m[7], level="goal", depth=1)
@@ -168,7 +168,7 @@ class SummaryChecks:
         expect(frontier(store, m[-1]), [story, turns[3]], "the frontier with a story")
 
     def a_frontier_takes_the_nearest_first(self, store: Place) -> None:
-        """What begins nearer comes before what reaches further; gaps are left open, and nothing overlaps."""
+        """A summary that begins earlier goes before one that reaches further; gaps stay open, nothing overlaps."""
         m = store.write(tell, numbered(30))
         near, wide, inside, later = (
             summarise(m[first], m[last]) for first, last in ((2, 5), (4, 20), (8, 11), (22, 29))
@@ -184,7 +184,7 @@ class SummaryChecks:
         expect(frontier(store, m[-1]), [deep], "the frontier")
 
     def a_frontier_is_of_one_family(self, store: Place) -> None:
-        """A frontier holds summaries of the summarizer asked for, and no others."""
+        """A frontier holds only summaries of the summarizer that was asked for."""
         m = store.write(tell, numbered(8))
         ours, theirs = summarise(m[0], m[3]), summarise(m[0], m[7], summarizer="summarizer-2")
         put(store, ours, theirs)
@@ -193,7 +193,7 @@ class SummaryChecks:
         expect(frontier(store, m[-1], "summarizer-3"), [], "the frontier of no family")
 
     def a_frontier_ends_with_its_path(self, store: Place) -> None:
-        """A summary that reaches beyond the end of the path is not on it."""
+        """A summary that reaches beyond the end of a path is not on it."""
         m = store.write(tell, numbered(12))
         one, two, both = summarise(m[0], m[3]), summarise(m[4], m[7]), summarise(m[0], m[7], level="goal")
         put(store, one, two, both)
@@ -202,7 +202,7 @@ class SummaryChecks:
         expect(frontier(store, m[2]), [], "the frontier inside the first summary")
 
     def a_frontier_stays_on_its_branch(self, store: Place) -> None:
-        """A fork sees the summaries of what it shares, and none that covers what it left."""
+        """A fork sees the summaries of the shared part, and none that covers messages it left behind."""
         m = store.write(tell, numbered(16))
         shared, straddling, left = summarise(m[0], m[3]), summarise(m[4], m[9]), summarise(m[10], m[15])
         wide = summarise(m[0], m[15], level="goal", depth=2)
@@ -216,7 +216,7 @@ class SummaryChecks:
         expect(frontier(store, m[-1]), [wide], "the frontier of the trunk")
 
     def a_frontier_crosses_every_fork(self, store: Place) -> None:
-        """Along a path through many forks, summaries of every stretch stand in their order."""
+        """Along a path through many forks, the summaries of all stretches are in order."""
         path = store.write(tell, numbered(6))
         for number in range(8):
             store.write(tell_after, path[-1], numbered(3, f"left {number}"))
@@ -229,7 +229,7 @@ class SummaryChecks:
         expect(frontier(store, path[-1]), [*pairs[:5], wide, *pairs[13:]], "the frontier with a wide one")
 
     def spans_are_of_one_summarizer_and_depth(self, store: Place) -> None:
-        """Spans are what the summaries of one summarizer and depth cover, in order, overlapping ones too, with ids."""
+        """Spans are the stretches of one summarizer's summaries of a depth, in order, with ids; they may overlap."""
         m = store.write(tell, numbered(20))
         alike = [summarise(m[4], m[7], level=level) for level in ("turn", "story")]
         own = [summarise(m[0], m[3]), summarise(m[4], m[5]), *sorted(alike, key=lambda each: each.id)]
@@ -244,7 +244,7 @@ class SummaryChecks:
         expect(spans(store, m[-1], depth=3), [], "those that aren't there")
 
     def spans_lie_on_their_path(self, store: Place) -> None:
-        """A span is wholly on the path, over any stretches: none goes beyond its end or into an abandoned part."""
+        """A span is wholly on the path: none goes beyond its end or into an abandoned part."""
         m = store.write(tell, numbered(12))
         fork = store.write(tell_after, m[5], numbered(6, "fork"))
         twig = store.write(tell_after, fork[2], numbered(4, "twig"))
@@ -263,7 +263,7 @@ class SummaryChecks:
         expect(spans(store, twig[-1]), [(0, 3), (4, 7), (6, 8), (8, 9), (10, 12)], "the spans of the twig")
 
     def spans_begin_where_asked(self, store: Place) -> None:
-        """Spans that begin before the position asked for are left out, however far they reach."""
+        """Spans that begin before the given position are left out, however far they reach."""
         m = store.write(tell, numbered(12))
         fork = store.write(tell_after, m[5], numbered(6, "fork"))
         put(store, summarise(m[0], m[3]), summarise(m[3], fork[1]), summarise(m[4], m[5]), summarise(m[5], fork[2]))
@@ -271,14 +271,14 @@ class SummaryChecks:
             expect(len(spans(store, fork[-1], first=first)), wanted, f"the spans from {first} on")
 
     def spans_need_their_message(self, store: Place) -> None:
-        """Spans along the path to a message that is not stored raise MessageNotFound."""
+        """Asking for spans along the path to a message that is not stored raises MessageNotFound."""
         m = store.write(tell, numbered(2))
         (missing,) = after(m[-1], numbered(1, "missing"))
         with expect_error(MessageNotFound, "the spans"):
             spans(store, missing)
 
     def families_are_listed(self, store: Place) -> None:
-        """The summarizers of a session's summaries are listed by name, each once, whatever their paths."""
+        """The summarizers of a session are listed by name, each once, over all paths."""
         m = store.write(tell, numbered(8))
         fork = store.write(tell_after, m[3], numbered(2, "fork"))
         expect(store.summaries.summarizers(KEY), [], "the families of a session without summaries")
@@ -299,7 +299,7 @@ class SummaryChecks:
         expect(last(store, m[2]), None, "the mark before both")
 
     def marks_are_apart_by_family_and_budget(self, store: Place) -> None:
-        """A mark counts for its own summarizer and budget only."""
+        """A mark counts only for its own summarizer and budget."""
         m = store.write(tell, numbered(6))
         one, two, three = rebuilt(m[2]), rebuilt(m[3], budget_tokens=2000), rebuilt(m[4], summarizer="summarizer-2")
         put_marks(store, one, two, three)
@@ -309,13 +309,13 @@ class SummaryChecks:
         expect(last(store, m[-1], "summarizer-2", 2000), None, "the mark of neither")
 
     def a_mark_is_replaced_at_its_edge(self, store: Place) -> None:
-        """A mark at the same edge, summarizer and budget takes the place of the one before."""
+        """A mark replaces an earlier one with the same edge, summarizer and budget."""
         m = store.write(tell, numbered(4))
         put_marks(store, rebuilt(m[2], target_tokens=100), rebuilt(m[2], target_tokens=70))
         expect(last(store, m[-1]), rebuilt(m[2], target_tokens=70), "the mark")
 
     def a_mark_names_its_texts(self, store: Place) -> None:
-        """A mark comes back with the summaries that it took up, in their order, and is replaced together with them."""
+        """A mark is read back with the summaries it shows, in order, and both are replaced together."""
         m = store.write(tell, numbered(4))
         names = tuple(SummaryId(f"s_{letter}") for letter in "cab")
         for texts in (names, (), names[1:]):
@@ -326,7 +326,7 @@ class SummaryChecks:
         expect(last(store, m[-1]), rebuilt(m[3]), "a mark without any")
 
     def a_mark_stays_on_its_branch(self, store: Place) -> None:
-        """A fork sees the marks of what it shares, and none of what it left."""
+        """A fork sees the marks of the shared part, and none of what it left behind."""
         m = store.write(tell, numbered(10))
         fork = store.write(tell_after, m[5], numbered(4, "fork"))
         shared, left = rebuilt(m[3]), rebuilt(m[8])
@@ -338,7 +338,7 @@ class SummaryChecks:
         expect(last(store, m[-1]), left, "the mark on the trunk")
 
     def a_mark_needs_its_edge(self, store: Place) -> None:
-        """A mark whose edge is not stored, or stands elsewhere, is refused; so is one in a session never made."""
+        """A mark whose edge is missing, or elsewhere, is refused; so is one in a session that does not exist."""
         elsewhere = after(None, numbered(2))
         with expect_error(SessionNotFound, "a mark without a session"):
             store.rebuilds.put(KEY, rebuilt(elsewhere[0]))
@@ -362,7 +362,7 @@ class SummaryChecks:
         expect(store.rebuilds.of_session(NEVER), [], "the marks of a session that is not there")
 
     def an_annotation_comes_back(self, store: Place) -> None:
-        """Annotations of every kind come back equal, with all that they say."""
+        """Annotations of every kind are read back equal, with all their fields."""
         m = store.write(tell, numbered(4))
         pin = noted(m[0], "Never touch “prod”.\n\x00 \U0001f9e0")
         release = noted(m[1], "It may be touched.", kind="release", about=pin.id)
@@ -371,7 +371,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), [pin, release, dispute], "the annotations")
 
     def annotations_stand_in_the_order_of_the_path(self, store: Place) -> None:
-        """Annotations come by position, those of one message by id, in whatever order they were put."""
+        """Annotations are sorted by position, those of one message by id, in whatever order they were stored."""
         m = store.write(tell, numbered(10))
         expect(on_path(store, m[-1]), [], "the annotations before any was put")
         notes = [noted(m[place], f"note {number}") for number in range(4) for place in (7, 2, 0, 9, 4)]
@@ -380,7 +380,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), in_order(notes), "the annotations")
 
     def an_annotation_is_stored_once(self, store: Place) -> None:
-        """An annotation whose id is taken is left as it is, and doesn't count as new."""
+        """If an annotation's id is in use, the stored one stays, and the new one doesn't count."""
         m = store.write(tell, numbered(3))
         first = noted(m[1], "first")
         second = replace(first, text="second", by="model")
@@ -392,7 +392,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), in_order([first, other]), "the annotations")
 
     def annotations_end_with_their_path(self, store: Place) -> None:
-        """An annotation is on every path through its message, or to it, and on none that ends before."""
+        """An annotation is on every path that contains its message, and on no shorter one."""
         m = store.write(tell, numbered(8))
         near, far = noted(m[2], "near"), noted(m[6], "far")
         put_notes(store, far, near)
@@ -402,7 +402,7 @@ class SummaryChecks:
         expect(on_path(store, m[1]), [], "the annotations before both")
 
     def annotations_stay_on_their_branch(self, store: Place) -> None:
-        """A fork has the annotations of what it shares, none of what it left, and its own beside them."""
+        """A fork has the annotations of the shared part and its own, none of what it left behind."""
         m = store.write(tell, numbered(10))
         fork = store.write(tell_after, m[5], numbered(4, "fork"))
         shared, at_the_fork, left = noted(m[3], "shared"), noted(m[5], "at the fork"), noted(m[6], "left")
@@ -414,7 +414,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), [late, shared, at_the_fork, left], "the annotations of the trunk")
 
     def a_rewind_leaves_annotations_behind(self, store: Place) -> None:
-        """Annotations further on are off the path after a rewind, and on it again when the branch moves back."""
+        """After a rewind later annotations are off the path, and on it again when the branch moves back."""
         m = store.write(tell, numbered(6))
         kept, left = noted(m[2], "kept"), noted(m[4], "left")
         put_notes(store, kept, left)
@@ -427,7 +427,7 @@ class SummaryChecks:
         expect(found, [kept, left], "the annotations when it is moved back")
 
     def annotations_cross_every_fork(self, store: Place) -> None:
-        """Along a path through many forks, the annotations of every stretch stand in their order."""
+        """Along a path through many forks, the annotations of all stretches are in order."""
         path = store.write(tell, numbered(6))
         aside: list[Annotation] = []
         for number in range(8):
@@ -439,7 +439,7 @@ class SummaryChecks:
         expect(on_path(store, path[-1]), notes, "the annotations")
 
     def what_is_noted_before_the_first_message_is_on_every_path(self, store: Place) -> None:
-        """An annotation at no message stands first on every path, also where there is none yet, and stays so."""
+        """An annotation at no message comes first on every path, even on an empty one, and stays there."""
         early = Annotation(
             id=AnnotationId("p_early"), kind="pin", at=MessageId(""), at_position=BEFORE_FIRST, text="early"
         )
@@ -461,7 +461,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), [early, late], "the annotations after a prune")
 
     def an_annotation_needs_its_message(self, store: Place) -> None:
-        """An annotation whose message is not stored, or stands elsewhere, is refused, and all put with it."""
+        """An annotation whose message is missing, or elsewhere, is refused, with all others of that call."""
         m = store.write(tell, numbered(4))
         (missing,) = after(m[-1], numbered(1, "missing"))
         good, moved = noted(m[0], "good"), replace(noted(m[1], "moved"), at_position=2)
@@ -473,7 +473,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), [], "what is stored afterwards")
 
     def an_annotation_needs_a_session(self, store: Place) -> None:
-        """Annotating a session that was never made raises SessionNotFound; a path that isn't stored MessageNotFound."""
+        """Annotating a missing session raises SessionNotFound; reading to a missing message raises MessageNotFound."""
         m = after(None, numbered(2))
         with expect_error(SessionNotFound, "the put"):
             store.annotations.put(KEY, [noted(m[0], "early")])
@@ -484,7 +484,7 @@ class SummaryChecks:
             store.annotations.on_path(KEY, m[0].id)
 
     def annotations_say_what_they_are_about_and_no_more(self, store: Place) -> None:
-        """What an annotation is about, and its source, needn't be stored: it only names them."""
+        """What an annotation is about, and its source, need not be stored, since it only names them."""
         m = store.write(tell, numbered(2))
         (missing,) = after(m[-1], numbered(1, "missing"))
         note = replace(
@@ -494,7 +494,7 @@ class SummaryChecks:
         expect(on_path(store, m[-1]), [note], "the annotations")
 
     def a_path_is_read_up_to_its_mark(self, store: Place) -> None:
-        """A read mark holds on every path through its message, for its reader only, and never moves back."""
+        """A read mark counts on every path through its message, for its reader only, and never moves back."""
         m = store.write(tell, numbered(8))
         expect(read_to(store, m[-1]), -1, "what nobody has read")
         mark_read(store, m[5])
@@ -508,7 +508,7 @@ class SummaryChecks:
         expect(store.read_marks.of_session(KEY), marks, "the marks")
 
     def forks_share_what_was_read_before_them(self, store: Place) -> None:
-        """A mark on a fork counts on the trunk up to the fork, and no further; and the other way round."""
+        """A read mark on a fork counts on the trunk up to the fork and no further, and the other way round."""
         m = store.write(tell, numbered(6))
         fork = store.write(tell_after, m[2], numbered(4, "fork"))
         twig = store.write(tell_after, fork[1], numbered(3, "twig"))

@@ -1,4 +1,4 @@
-"""Transactions: all of one or nothing, snapshots that stand still, many tasks at once; and what two stores share."""
+"""Transactions: all or nothing, stable snapshots, many tasks at once; and what two stores share."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def paused(
     steps: Callable[[Transaction], object],
     then: Callable[[Transaction], object] = lambda tx: None,
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """A transaction that has taken its steps and stays open for the block; then it continues and ends."""
+    """A transaction that has done its steps and stays open during the block; then it ends."""
     reached, on = threading.Event(), threading.Event()
 
     def taken(tx: Transaction) -> None:
@@ -95,7 +95,7 @@ def make(tx: Transaction) -> bool:
 
 
 def expect_untouched(tx: Transaction, infos: Sequence[SessionInfo]) -> None:
-    """Check that nothing is left of `fill`."""
+    """Check that nothing of `fill` was kept."""
     expect(tx.sessions.list(SPACE), infos, "the sessions")
     expect(tx.log.head(KEY, "lost"), None, "the head of the branch")
     expect(tx.leases.of_session(KEY), [], "the leases")
@@ -105,7 +105,7 @@ def expect_untouched(tx: Transaction, infos: Sequence[SessionInfo]) -> None:
 
 
 def expect_whole_appends(tx: Transaction, size: int) -> int:
-    """Check that the main branch is made of whole appends of `size` messages; gives how many messages it has."""
+    """Check that the main branch consists of whole appends of `size` messages; returns how many messages it has."""
     head = tx.log.head(KEY)
     length = 0 if head is None else len(tx.log.path(KEY, head.id, 0, head.position))
     expect(length % size, 0, "messages over a whole append")
@@ -121,7 +121,7 @@ class TransactionChecks:
     """What every store's transactions do."""
 
     async def a_function_is_given_its_arguments_and_gives_what_it_returns(self, store: Store) -> None:
-        """What a transaction's function returns comes back as it is, and its arguments reach it as they are."""
+        """A transaction's function gets its arguments unchanged, and its result comes back unchanged."""
         given = object()
 
         def look(tx: Transaction, one: object, *, two: object) -> tuple[object, object, Sequence[SessionInfo]]:
@@ -131,7 +131,7 @@ class TransactionChecks:
             expect(await transaction(look, given, two=[given]), (given, [given], []), "what comes back")
 
     async def an_exception_leaves_nothing(self, store: Store) -> None:
-        """A transaction that raises keeps nothing that it wrote through any port, and the exception is propagated."""
+        """A transaction that raises keeps nothing that it wrote, and the exception is passed on."""
         before = await store.write(tell, numbered(2))
         infos = await store.read(sessions_of)
         try:
@@ -151,7 +151,7 @@ class TransactionChecks:
         await store.read(look)
 
     async def a_cancelled_task_leaves_nothing(self, store: Store) -> None:
-        """A task that is cancelled inside a transaction ends at once and leaves nothing, and the next one goes on."""
+        """A task that is cancelled inside a transaction ends at once and leaves nothing; the next one can start."""
         await store.write(tell, numbered(2))
         infos = await store.read(sessions_of)
         async with paused(store.write, fill) as task:
@@ -165,10 +165,10 @@ class TransactionChecks:
         expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(), "what the space spent")
 
     async def a_call_cancelled_anywhere_leaves_all_or_nothing(self, store: Store) -> None:
-        """A task that is cancelled at any moment of an append leaves all of it or nothing, and never a lock."""
+        """A task that is cancelled at any moment of an append leaves all or nothing of it, and never a lock."""
         for pause in range(40):
             task = asyncio.create_task(store.write(tell, numbered(5, f"round {pause}")))
-            # Fractions of a millisecond reach into the middle of the calls.
+            # Fractions of a millisecond, so that some fall in the middle of a call.
             await asyncio.sleep(pause / 8000)
             task.cancel()
             await asyncio.wait([task])
@@ -176,7 +176,7 @@ class TransactionChecks:
             await store.read(expect_whole_appends, 5)
 
     async def many_tasks_never_hang(self, store: Store) -> None:
-        """Any number of tasks that read and write, some of them cancelled at any moment, all come to an end."""
+        """Any number of tasks that read and write, some cancelled at any moment, all come to an end."""
         chance = Random(7)
 
         async def work(number: int) -> None:
@@ -197,7 +197,7 @@ class TransactionChecks:
         expect(length >= 6 * (MANY_TASKS - len(doomed)), True, "whether all is there that was acknowledged")
 
     def an_error_that_is_caught_leaves_the_rest(self, store: Place) -> None:
-        """A call that raises changes nothing, and a transaction that catches it can go on and commit."""
+        """A call that raises changes nothing, and a transaction that catches the error can commit the rest."""
 
         def steps(tx: Transaction) -> list[Message]:
             kept = tell(tx, numbered(2))
@@ -209,7 +209,7 @@ class TransactionChecks:
         expect(read_path(store, kept[-1]), kept, "the path")
 
     async def a_transaction_sees_what_it_wrote(self, store: Store) -> None:
-        """Inside a transaction its own writes are seen; outside nothing is, until it commits."""
+        """A transaction sees its own writes; others see nothing of them before it commits."""
 
         def steps(tx: Transaction) -> None:
             m = tell(tx, numbered(3))
@@ -220,7 +220,7 @@ class TransactionChecks:
         expect(len(await store.read(sessions_of)), 1, "the sessions after it")
 
     async def a_snapshot_stands_still(self, store: Store) -> None:
-        """What is read in one transaction belongs together, whatever is written meanwhile."""
+        """All reads of one transaction show the same state, whatever is written meanwhile."""
         m = await store.write(tell, numbered(4))
         more = after(m[-1], numbered(2, "more"))
 
@@ -270,7 +270,7 @@ class TransactionChecks:
         await store.read(look)
 
     async def a_transaction_ends_with_its_function(self, store: Store) -> None:
-        """A transaction that is used after its function has returned raises StoreError."""
+        """Using a transaction after its function has returned raises StoreError."""
         m = await store.write(tell, numbered(2))
         for transaction in (store.read, store.write):
             kept: list[Transaction] = []
@@ -288,7 +288,7 @@ class TransactionChecks:
                     call(kept[0])
 
     async def what_would_run_later_is_refused(self, store: Store) -> None:
-        """A function that returns something to be awaited or iterated raises StoreError, and leaves nothing."""
+        """A function that returns something to be awaited or iterated raises StoreError, and nothing is kept."""
 
         async def coroutine(tx: Transaction) -> None:
             make(tx)
@@ -307,7 +307,7 @@ class TransactionChecks:
         expect(await store.read(sessions_of), [], "the sessions")
 
     async def a_transaction_opens_no_other(self, store: Store) -> None:
-        """Whoever opens a transaction inside another one is refused, of whichever kind the two are, and may go on."""
+        """Opening a transaction inside another is refused, whatever kind they are; the outer one may continue."""
         m = await store.write(tell, numbered(2))
 
         def outer(tx: Transaction) -> None:
@@ -322,7 +322,7 @@ class TransactionChecks:
         expect(await store.read(read_path, m[-1]), m, "the path at the end")
 
     async def a_store_closes_once(self, store: Store) -> None:
-        """A store may be closed twice, and refuses what comes after."""
+        """A store may be closed twice, and refuses calls after that."""
         await store.write(tell, numbered(2))
         await store.close()
         await store.close()
@@ -331,7 +331,7 @@ class TransactionChecks:
                 await transaction(sessions_of)
 
     async def a_store_that_is_closed_lets_open_transactions_end(self, store: Store) -> None:
-        """Closing a store in the middle of a transaction lets that go on and commit, and no other begin."""
+        """Closing a store lets an open transaction continue and commit, and no other begin."""
 
         def go_on(tx: Transaction) -> None:
             more = tell(tx, numbered(2, "more"))
@@ -343,7 +343,7 @@ class TransactionChecks:
                 await store.read(sessions_of)
 
     async def appends_to_one_session_queue_up(self, store: Store) -> None:
-        """Tasks that append to one session at once stand behind each other, each append whole and none lost."""
+        """Tasks that append to one session at once follow each other; each append is whole, and none is lost."""
         done = await asyncio.gather(*(store.write(tell, numbered(3, f"task {number}")) for number in range(TASKS)))
         end = max((messages[-1] for messages in done), key=lambda message: message.position)
         path = await store.read(read_path, end)
@@ -353,7 +353,7 @@ class TransactionChecks:
             expect(path[at : at + 3], messages, "one append on the path")
 
     async def appends_to_many_sessions_stay_apart(self, store: Store) -> None:
-        """Tasks that append each to its own session find it whole."""
+        """Tasks that append to a session each find their appends whole."""
         keys = [SessionKey(SPACE, f"session {number}") for number in range(TASKS)]
 
         async def work(key: SessionKey) -> None:
@@ -364,7 +364,7 @@ class TransactionChecks:
         expect({info.key for info in await store.read(sessions_of)}, set(keys), "the sessions")
 
     async def the_same_offered_at_once_is_stored_once(self, store: Store) -> None:
-        """Tasks that offer the same messages at once store them once between them."""
+        """Tasks that store the same messages at once store them only once."""
         messages = after(None, numbered(20))
 
         def offer(tx: Transaction) -> int:
@@ -375,7 +375,7 @@ class TransactionChecks:
         expect(await store.read(read_path, messages[-1]), messages, "the path")
 
     async def readers_do_not_wait_for_a_writer(self, store: Store) -> None:
-        """Reads go on while a transaction that writes is open."""
+        """Reads continue while a transaction that writes is open."""
         m = await store.write(tell, numbered(4))
         async with paused(store.write, lambda tx: tx.log.move(KEY, "main", None)):
             paths = await asyncio.gather(*(store.read(read_path, m[-1]) for _ in range(TASKS)))
@@ -397,7 +397,7 @@ class TransactionChecks:
         expect(order, list(range(TASKS)), "the order")
 
     async def a_waiter_that_is_cancelled_holds_nobody_up(self, store: Store) -> None:
-        """Tasks that are cancelled while they wait to write let those behind them pass."""
+        """Tasks that are cancelled while they wait to write don't hold up those behind them."""
         async with paused(store.write, make):
             waiting = [asyncio.create_task(store.write(tell, say(f"waiting {number}"))) for number in range(TASKS)]
             await asyncio.sleep(0.01)
@@ -410,7 +410,7 @@ class TransactionChecks:
         expect(info.messages, TASKS // 2, "the messages")
 
     async def a_lease_is_taken_by_one_of_many(self, store: Store) -> None:
-        """Of tasks that try to take one lease at once exactly one gets it, whichever looked at the clock first."""
+        """If several tasks try to take one lease at once, exactly one gets it, whoever looked at the clock first."""
         await store.write(make)
 
         def take(tx: Transaction, number: int) -> Lease | None:
@@ -423,7 +423,7 @@ class TransactionChecks:
         expect(len(leases), 1, "how many got it")
 
     async def what_is_spent_at_once_adds_up(self, store: Store) -> None:
-        """Tasks that add at once lose nothing of what the others added."""
+        """Tasks that add spending at once lose nothing of each other's."""
         keys = (KEY, SessionKey(SPACE, "other"))
 
         def add(tx: Transaction, number: int) -> None:
@@ -435,7 +435,7 @@ class TransactionChecks:
         expect(of_session, Spent(calls=TASKS // 2, tokens=sum(range(0, TASKS, 2))), "what the session spent")
 
     async def a_limit_holds_between_tasks(self, store: Store) -> None:
-        """Tasks that read what was spent and add to it in one transaction never go over a limit together."""
+        """Tasks that check and add spending in one transaction never exceed a limit together."""
 
         def spend_within(tx: Transaction, limit: int) -> bool:
             if tx.spending.of_day(SPACE, DAY).calls >= limit:
@@ -448,14 +448,14 @@ class TransactionChecks:
         expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(calls=5, tokens=50), "what was spent")
 
 
-# What outlives a store, and what two stores over one place share.
+# What outlives a store, and what two stores over the same data share.
 
 RIVALS = 40
 
 
 @asynccontextmanager
 async def beside(store: Store, again: Again) -> AsyncIterator[Store]:
-    """Another store over the same place."""
+    """Another store over the same data."""
     other = await again(store)
     try:
         yield other
@@ -464,10 +464,10 @@ async def beside(store: Store, again: Again) -> AsyncIterator[Store]:
 
 
 class SharingChecks:
-    """What two stores over one place share."""
+    """What two stores over the same data share."""
 
     async def who_waits_for_work_hears_of_it_or_looks_again(self, store: Store, again: Again) -> None:
-        """A wait ends after a moment, or when another store commits a message, also between two waits."""
+        """A wait ends after a moment, or when another store commits a message, even between two waits."""
         await store.write(make)
         async with beside(store, again) as other, store.hearing(SPACE) as wait:
             await wait(0.01, 0.01)
@@ -476,7 +476,7 @@ class SharingChecks:
                 await asyncio.wait_for(wait(0.01, 600.0), 30.0)
 
     async def what_was_committed_is_there_when_it_is_opened_again(self, store: Store, again: Again) -> None:
-        """A store that is closed and opened again holds all that was committed."""
+        """A store that is closed and opened again has all that was committed."""
         drafts = [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(5))]
 
         def fill(tx: Transaction) -> tuple[list[Message], Rebuild, Lease | None]:
@@ -509,7 +509,7 @@ class SharingChecks:
             expect(more[0].parent, m[-1].id, "the parent of what came next")
 
     async def two_stores_see_each_other(self, store: Store, again: Again) -> None:
-        """What one store commits, the other one reads at once and goes on from."""
+        """What one store commits, the other can read at once and build on."""
         async with beside(store, again) as other:
             with expect_error(SessionNotFound, "the branches before anything was written"):
                 await other.read(lambda tx: tx.sessions.branches(KEY))
@@ -528,7 +528,7 @@ class SharingChecks:
             expect(len(await store.read(read_path, end)), 2 * RIVALS, "the length of the path")
 
     async def two_stores_store_the_same_once(self, store: Store, again: Again) -> None:
-        """The same messages, summaries and annotations, offered by two stores at once, are stored once."""
+        """Two stores that store the same messages, summaries and annotations at once store them only once."""
         messages = after(None, numbered(10))
 
         def offer(tx: Transaction) -> tuple[int, int, int]:
@@ -542,7 +542,7 @@ class SharingChecks:
             expect([sum(column) for column in zip(*offers, strict=True)], [10, 1, 1], "new among all")
 
     async def two_stores_spend_at_once(self, store: Store, again: Again) -> None:
-        """What two stores add at once to what one session spent adds up, and both read the same."""
+        """Spending that two stores add to one session at once adds up, and both read the same."""
 
         def spend(tx: Transaction, tokens: int) -> None:
             tx.spending.add(KEY, DAY, Spent(calls=1, tokens=tokens))
@@ -555,7 +555,7 @@ class SharingChecks:
                 expect(await each.read(lambda tx: tx.spending.of_day(SPACE, DAY)), total, "what the space spent")
 
     async def two_stores_take_a_lease_at_once(self, store: Store, again: Again) -> None:
-        """Of tasks of two stores that try to take one lease at once exactly one gets it, and both see whose it is."""
+        """If tasks of two stores try to take one lease at once, exactly one gets it, and both see whose it is."""
 
         def take(tx: Transaction, holder: str) -> Lease | None:
             return tx.leases.take(KEY, "work", holder, NOON, NOON + MINUTE)
@@ -571,7 +571,7 @@ class SharingChecks:
                 expect(await each.read(lambda tx: tx.leases.of_session(KEY)), got, "the leases")
 
     async def a_writer_waits_for_the_other_store(self, store: Store, again: Again) -> None:
-        """A store waits while another one writes, and what that wrote is there when its turn comes."""
+        """A store waits while another one writes, and then sees what that wrote."""
         first: list[Message] = []
         async with beside(store, again) as other:
             async with paused(store.write, lambda tx: first.extend(tell(tx, say("first")))):
@@ -593,7 +593,7 @@ class SharingChecks:
             expect([info.key for info in await store.read(sessions_of)], [KEY], "the sessions")
 
     async def changed_vectors_are_reported_to_another_store(self, store: Store, again: Again) -> None:
-        """What one store puts and removes, another that asks since its last change is told."""
+        """A store is told which vectors another store has stored and deleted since it last asked."""
         gone, stays = learned("a fact"), learned("another")
 
         def fill(tx: Transaction) -> list[int]:

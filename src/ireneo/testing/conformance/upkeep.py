@@ -1,4 +1,4 @@
-"""Upkeep: what is wrong, and what nobody needs any more; erasure: what was said goes for good."""
+"""Upkeep: faults, and what nobody needs any more. Erasure: deleting what was said for good."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cost(messages: Sequence[Message]) -> int:
 
 
 def prune(tx: Transaction) -> Pruned:
-    """Prune; afterwards nothing may be wrong, and nothing be left to prune."""
+    """Prune; afterwards nothing may be wrong, and nothing may be left to prune."""
     pruned = tx.upkeep.prune(KEY)
     expect(tx.upkeep.prune(KEY), Pruned(), "what a second pruning takes out")
     expect(tx.upkeep.faults(), [], "the faults")
@@ -66,7 +66,7 @@ class UpkeepChecks:
     """What every store's upkeep does."""
 
     def a_sound_store_has_no_faults(self, store: Place) -> None:
-        """A store in which everything was written through its ports has no faults."""
+        """A store that was only written through its ports has no faults."""
         m = store.write(tell, [with_native(draft, {"n": 1}) for draft in numbered(8)])
         fork = store.write(tell_after, m[3], numbered(4, "fork"))
         store.write(tell_after, None, numbered(2, "another root"))
@@ -94,7 +94,7 @@ class UpkeepChecks:
         expect(looked, 16, "the messages that were looked at")
 
     def every_summary_is_listed(self, store: Place) -> None:
-        """The ids of all summaries of a session are listed, of every summarizer, depth and path, by what they cover."""
+        """The ids of all summaries of a session are listed, of every summarizer, depth and path, by their stretch."""
         m = store.write(tell, numbered(12))
         fork = store.write(tell_after, m[3], numbered(4, "fork"))
         wanted = [
@@ -108,7 +108,7 @@ class UpkeepChecks:
         expect(store.upkeep.summaries(SessionKey(SPACE, "nowhere")), [], "those of no session")
 
     def summaries_are_discarded(self, store: Place) -> None:
-        """Summaries that are discarded are gone, and may be stored again; unknown ids are passed over."""
+        """Discarded summaries are gone, and may be stored again; unknown ids are skipped."""
         m = store.write(tell, numbered(6))
         one, two = summarise(m[0], m[2]), summarise(m[3], m[5])
         store.summaries.put(KEY, [one, two])
@@ -119,7 +119,7 @@ class UpkeepChecks:
             store.upkeep.discard(SessionKey(SPACE, "nowhere"), [one.id])
 
     def ends_on_no_branch_are_listed(self, store: Place) -> None:
-        """The last message of each abandoned path is listed, by position; where a branch stands is no end."""
+        """The last message of each abandoned path is listed, by position; a branch's head is not."""
         m = store.write(tell, numbered(8))
         fork = store.write(tell_after, m[3], numbered(2, "fork"))
         twig = store.write(tell_after, fork[0], numbered(6, "twig"))
@@ -133,7 +133,7 @@ class UpkeepChecks:
         expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends when branches were moved")
 
     def a_branch_is_dropped(self, store: Place) -> None:
-        """A branch that is dropped is no longer there, main too; its messages stay and become an end."""
+        """A dropped branch is gone, even main; its messages stay, and its last one is listed as an end."""
         m = store.write(tell, numbered(3))
         store.log.move(KEY, "empty", None)
         expect(store.upkeep.drop_branch(KEY, "unknown"), False, "whether there was such a branch")
@@ -148,7 +148,7 @@ class UpkeepChecks:
         expect(read_path(store, m[-1]), m, "the path")
 
     def what_a_branch_leads_to_stays(self, store: Place) -> None:
-        """Pruning a session whose every message is on the path of some branch takes out nothing."""
+        """Pruning removes nothing from a session in which every message is on some branch."""
         m = store.write(tell, numbered(6))
         fork = store.write(tell_after, m[2], numbered(3, "fork"))
         move(store, "fork", fork[-1])
@@ -158,7 +158,7 @@ class UpkeepChecks:
         expect(read_path(store, fork[-1]), m[:3] + fork, "the path of the fork")
 
     def what_no_branch_leads_to_is_taken_out(self, store: Place) -> None:
-        """Pruning takes out abandoned paths: forks, roots, and what lies behind where a branch was moved back to."""
+        """Pruning removes abandoned paths: forks, roots, and messages after the point a branch was moved back to."""
         m = store.write(tell, numbered(8))
         fork = store.write(tell_after, m[3], numbered(3, "fork"))
         twig = store.write(tell_after, fork[1], numbered(2, "twig"))
@@ -174,7 +174,7 @@ class UpkeepChecks:
             store.log.path(KEY, m[7].id, 0, 7)
 
     def a_trunk_that_only_a_fork_needs_is_cut_there(self, store: Place) -> None:
-        """Of a path that only forks need, what lies before the last of them stays, and what comes after it goes."""
+        """If only forks need a path, its messages up to the last fork stay, and later ones are removed."""
         m = store.write(tell, numbered(10))
         early = store.write(tell_after, m[2], numbered(3, "early"))
         late = store.write(tell_after, m[5], numbered(3, "late"))
@@ -188,7 +188,7 @@ class UpkeepChecks:
         expect(read_path(store, deep[-1]), m[:6] + late[:1] + deep, "the deep path")
 
     def what_hangs_on_pruned_messages_goes_with_them(self, store: Place) -> None:
-        """With messages go their payloads, marks and annotations, and each summary that covers any of them."""
+        """Pruning removes the payloads, marks and annotations of messages, and each summary that covers any of them."""
         m = store.write(tell, [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(8))])
         kept, across, behind = summarise(m[0], m[4]), summarise(m[3], m[5]), summarise(m[6], m[7])
         store.summaries.put(KEY, [kept, across, behind])
@@ -204,7 +204,7 @@ class UpkeepChecks:
         expect(store.upkeep.summaries(KEY), [kept.id], "the summaries")
         natives = store.log.drafts(KEY, [each.id for each in m])
         expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
-        # Stored again they are new: nothing of the old hangs on them.
+        # Stored again, the messages are new, without anything of the old ones.
         expect(store.write(tell, [each.draft for each in m[5:]]), m[5:], "the messages told again")
         expect(store.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), rebuilt(m[4]), "the last mark")
         expect(store.annotations.on_path(KEY, m[-1].id), [noted(m[4], "note")], "the annotations")
@@ -226,7 +226,7 @@ class UpkeepChecks:
         expect((info.first_at, info.last_at), (NOON + timedelta(hours=1), NOON + timedelta(hours=3)), "the times")
 
     def a_pruned_session_goes_on(self, store: Place) -> None:
-        """After pruning, appends go on from what is left; behind what is gone MessageNotFound is raised."""
+        """After pruning, appends continue; appending behind a removed message raises MessageNotFound."""
         m = store.write(tell, numbered(6))
         fork = store.write(tell_after, m[3], numbered(3, "fork"))
         move(store, "fork", fork[0])
@@ -243,7 +243,7 @@ class UpkeepChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def a_branch_before_the_first_message_keeps_nothing(self, store: Place) -> None:
-        """A session whose only branch stands before the first message is pruned to nothing, and may be told again."""
+        """A session whose only branch is before the first message is pruned to nothing, and may begin anew."""
         m = store.write(tell, numbered(4))
         move(store, "main", None)
         expect(prune(store), Pruned(messages=4, tokens=cost(m)), "what is taken out")
@@ -252,7 +252,7 @@ class UpkeepChecks:
         expect(store.write(tell, numbered(4)), m, "the messages told again")
 
     def a_session_without_a_branch_is_not_pruned(self, store: Place) -> None:
-        """To prune a session that has messages and no branch is refused, and takes out nothing; an empty one may be."""
+        """Pruning a session that has messages but no branch is refused; one without messages may be pruned."""
         m = store.write(tell, numbered(3))
         store.upkeep.drop_branch(KEY, "main")
         with expect_error(BadInput, "pruning without a branch"):
@@ -265,7 +265,7 @@ class UpkeepChecks:
         expect(read_path(store, m[-1]), m, "the path")
 
     def the_spaces_are_listed(self, store: Place) -> None:
-        """Every space in which something is kept is listed, and none that was erased."""
+        """Every space with anything stored is listed, and no erased one."""
         expect(store.upkeep.spaces(), [], "the spaces of an empty store")
         store.sessions.create(SessionKey("tools", "one"), None)
         store.pads.write("Errands", pad("Buy bread."))
@@ -288,7 +288,7 @@ def erase_one(tx: Transaction, message: Message) -> None:
 
 
 def named(draft: Draft) -> Draft:
-    """`draft` with all that a log may know of it."""
+    """`draft` with everything that a log may know of it."""
     return replace(with_native(draft, {"n": 1}, {"who": "someone"}), source_id="log-1", at=NOON)
 
 
@@ -296,7 +296,7 @@ class ErasureChecks:
     """What every store's erasure does."""
 
     def an_erased_message_leaves_its_place(self, store: Place) -> None:
-        """Its id, position, turn, tokens and time stay; its parts are the marker, and nothing else is left of it."""
+        """Of an erased message only id, position, turn, tokens and time stay, with a marker as its only part."""
         m = store.write(tell, [*numbered(2), named(numbered(1, "secret")[0]), *numbered(3, "later")])
         store.write(erase_one, m[2])
         path = read_path(store, m[5])
@@ -313,7 +313,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def an_erased_message_does_not_come_back(self, store: Place) -> None:
-        """An erased message that is stored again stays erased, its payload too; new messages after it are stored."""
+        """An erased message stays erased if it is stored again; new messages after it are stored."""
         drafts = [named(draft) for draft in numbered(4)]
         m = store.write(tell, drafts)
         store.write(erase_one, m[1])
@@ -325,7 +325,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def what_is_erased_is_not_found_by_its_words(self, store: Place) -> None:
-        """Search finds no erased message, session or space, neither by words nor by author; others are found."""
+        """Search finds nothing erased, whether message, session or space, by word or author; other things are found."""
         m = store.write(tell, [*numbered(2), aside("Ysolde", "the marmalade is hidden"), *numbered(1, "marmalade")])
         store.write(tell, numbered(2, "marmalade"), OTHER)
         term = terms("marmalade")[0]
@@ -342,7 +342,7 @@ class ErasureChecks:
         expect(store.search.count(SPACE, "messages", [term])[term], 0, "how many have it without the space")
 
     def what_is_erased_has_no_vector(self, store: Place) -> None:
-        """The vectors of an erased message or space are deleted, and reported to earlier readers."""
+        """The vectors of an erased message or space are deleted, and earlier readers are told."""
         m = store.write(tell, numbered(3, "marmalade"))
         term = terms("marmalade")[0]
         documents = list(store.search.postings(SPACE, "messages", [term])[term])
@@ -359,7 +359,7 @@ class ErasureChecks:
         expect(list(last.added), [], "the vectors left")
 
     def the_erased_messages_are_counted(self, store: Place) -> None:
-        """A session knows how many of its messages were erased; one that is erased twice counts once."""
+        """A session knows how many of its messages were erased, each counted once."""
         m = store.write(tell, numbered(5))
         expect(store.sessions.erased(KEY), 0, "how many were erased at first")
         expect(store.sessions.erased(OTHER), 0, "how many in a session that was never made")
@@ -368,7 +368,7 @@ class ErasureChecks:
         expect(store.sessions.erased(KEY), 2, "how many were erased")
 
     def only_what_is_marked_as_erased_is_taken(self, store: Place) -> None:
-        """A message that is not marked, one that is not stored and a session that was never made are refused."""
+        """Erasing refuses a message without the marker, one that is not stored, and a session that does not exist."""
         m = store.write(tell, numbered(3))
         strange = replace(erase(m[0]), id="m_aaaaaaaaaaaaaaaaaaaaaaaaaa")
 
@@ -385,7 +385,7 @@ class ErasureChecks:
         expect([each.erased for each in read_path(store, m[2])], [False] * 3, "which are erased")
 
     def notes_and_marks_are_taken_out(self, store: Place) -> None:
-        """The annotations and marks that are named go, and no others; those that are not there count for nothing."""
+        """The annotations and marks that are named are deleted, and no others; missing ones don't count."""
         m = store.write(tell, numbered(4))
         fork = store.write(tell_after, m[1], numbered(1, "fork"))
         pins = [noted(m[1], "first"), noted(m[2], "second"), noted(m[3], "third")]
@@ -430,7 +430,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def a_session_that_went_can_begin_anew(self, store: Place) -> None:
-        """A session with the same name and words may be stored again, and has nothing of the erased one."""
+        """A session with an erased one's name and words may be stored, and has nothing of the old one."""
         m = store.write(tell, numbered(4))
         store.summaries.put(KEY, [summarise(m[0], m[2])])
         store.annotations.put(KEY, [noted(m[2], "note")])
@@ -441,7 +441,7 @@ class ErasureChecks:
         expect(store.annotations.on_path(KEY, m[3].id), [], "the annotations")
 
     def what_a_session_spent_counts_on_without_its_name(self, store: Place) -> None:
-        """Erasing a session deletes its spending and keeps the day's total of the space."""
+        """Erasing a session deletes its spending, but the space's total for the day stays."""
         store.write(tell, numbered(2))
         store.spending.add(KEY, DAY, Spent(calls=2, tokens=30))
         store.spending.add(OTHER, DAY, Spent(calls=1, tokens=5))

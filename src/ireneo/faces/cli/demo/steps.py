@@ -1,4 +1,4 @@
-"""`ireneo demo`: the commands at work on the logs that ship with the package."""
+"""`ireneo demo`: it runs the commands on the logs that ship with the package."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ SECOND_SESSION = "second-run"
 GOAL = "Keep the result of a job whose worker dies halfway, and see that `make integration` passes."
 TESTS, REMEDY = "make integration", "make db"
 WAY = (TESTS, TESTS, f"sleep 20 && {TESTS}", REMEDY, TESTS)
-"""What the agent would do without the guard, which is what the first one did."""
+"""What the agent would do without the guard: the same as in the first run."""
 REFUSED = """\
 Exit code 2
 tests/integration/test_results.py EEEE                                   [100%]
@@ -307,7 +307,7 @@ def _context(budget: int, named: str = SESSION) -> Cut:
 
 
 def _before_the_dead_end(memory: Memory) -> str:
-    """The last message of the first turn; the dead end is in the second one."""
+    """The last message of the first turn: the dead end is in the second turn."""
     (id,) = [info.key.session for info in memory.sessions() if info.key.session.startswith(SESSION)]
     messages = memory.session(id).messages()
     return [message.id for message in messages if message.turn == 1][-1]

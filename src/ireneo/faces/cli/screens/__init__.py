@@ -1,1 +1,1 @@
-"""What someone at a terminal gets to see; without one, the same as plain text."""
+"""The screens that commands show: drawn on a terminal, plain text elsewhere."""

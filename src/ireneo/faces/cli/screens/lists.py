@@ -121,10 +121,10 @@ _FADING = (
 
 
 def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int | None = None, hint: str = "") -> None:
-    """Show search results, the best first: of a long text the passage that matches `question` best.
+    """Show search results, the best first; of a long text the passage that matches `question` best.
 
-    Below it come its kind, what speaks against it, and the parts of its score where those were asked for. The `hint`
-    says what else to search, where no result has all the words.
+    Below each are its kind, what contradicts it, and if asked for the parts of its score. The `hint` says what else to
+    search if no result has all the words.
     """
     screen = console()
     if not found:
@@ -136,7 +136,7 @@ def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int
     for number, each in enumerate(found, start=1):
         label = f"{number:>{len(str(len(found)))}}"
         said = one_line(_passage(each.text, question, room * FOUND_LINES))
-        # Lines break between words, and so hold a little less than their width.
+        # Lines break between words, so each holds a little less than its width.
         show_labelled(screen, label, Text(cut(said, room * FOUND_LINES - room // 4)), width=width)
         doubt = "stale" if each.stale else each.state if each.state != "active" else ""
         kind = Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind])
@@ -153,7 +153,7 @@ def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int
 
 
 def _passage(text: str, question: str, most: int) -> str:
-    """Return all of a short text, and a long one from the sentence with most words of the question on."""
+    """Return a short text whole, and a long one from the sentence that has most of the question's words."""
     if len(text) <= most:
         return text
     asked = set(terms(question))
@@ -163,9 +163,9 @@ def _passage(text: str, question: str, most: int) -> str:
 
 
 def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool = True) -> None:
-    """Show a row for each memory, the newest first, and how to ask for the next page.
+    """Show a row for each memory, the newest first, and how to get the next page.
 
-    `chosen` says that there may be others than those that were asked for.
+    `chosen` says that other memories may exist besides those that were asked for.
     """
     screen = console()
     if not found:
@@ -188,7 +188,7 @@ def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool
 
 
 def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
-    """Show a row for each memory that would be archived, the next one first, under the reasons that it shares."""
+    """Show a row for each memory that would be archived, the next one first, grouped by reason."""
     screen = console()
     if not found:
         write(screen, f"Nothing fades in space {space}: there is no memory that could be archived.")
@@ -222,20 +222,20 @@ def show_archived(found: Sequence[Record], space: str) -> None:
 
 
 def filled(share: float) -> str:
-    """Draw a bar over a share of its columns, to an eighth of a column."""
+    """Draw a bar that fills a share of its columns, to an eighth of a column."""
     eighths = round(min(max(share, 0.0), 1.0) * BAR * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
 
 AXIS, LABEL, LEAST_AXIS = 40, 28, 12
-"""Columns of the time line and of its label, and the fewest of the line."""
+"""Columns of the time line and of its label, and the fewest columns of the line."""
 HOLDS, OVER, DOUBTED = "█", "▓", "░"
-"""What holds, what held, and what is not believed (any more)."""
+"""What holds now, what held once, and what is doubted or no longer believed."""
 
 
 def show_history(facts: Sequence[Fact], title: str, now: datetime, none: str = "") -> None:
-    """Show a time line for each value, by attribute, in the order in which they held; without any `none` is said."""
+    """Show a time line for each value, by attribute, in the order in which they held; without facts, print `none`."""
     screen = console()
     if not facts:
         write(screen, none)
@@ -290,7 +290,7 @@ def _words(fact: Fact) -> str:
 
 
 def _believed(fact: Fact) -> str:
-    """Say when it was believed, where that differs from when it held."""
+    """Say when a fact was believed, if that differs from when it held."""
     if fact.believed_from is None:
         return f"never believed: {one_line(fact.record.reason)}" if fact.record.reason else "never believed"
     since, until = day_of(fact.believed_from), day_of(fact.believed_to)
@@ -305,9 +305,10 @@ INDENT = MARGIN * 3
 
 
 def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0) -> None:
-    """Show the lessons by the projects to which they are told; those of several, of all, or of none come last.
+    """Show lessons by the project that gets them; last come those of several, all or no projects.
 
-    `chosen` says that there may be others than those that were asked for; `more` is how many only the guard tells.
+    `chosen` says that other lessons may exist besides those that were asked for; `more` is how many only the guard
+    shows.
     """
     screen = console()
     are, them = ("is", "it") if more == 1 else ("are", "them")
@@ -371,7 +372,7 @@ def _label(finding: Finding) -> str:
 
 
 def show_findings(found: Sequence[Finding], *, where: str, sessions: int, messages: int, quick: bool) -> None:
-    """Show the findings by session, advice that several share once, and a verdict."""
+    """Show the findings by session, with shared advice only once, and a verdict."""
     screen = console()
     screen.print()
     write(screen, f"  {printable(where)}", "bold")

@@ -1,4 +1,4 @@
-"""The screens of what an id names, and of the summaries that a model was asked for."""
+"""The screens of what an id opens, and of the summaries that a model wrote."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _show_titled(screen: Console, title: str, lines: Sequence[str]) -> None:
 
 
 def _show_memory(screen: Console, record: Record, quotes: Sequence[Cited]) -> None:
-    """Show a memory: its text, what is known of it, what was said where it is from, and its evidence."""
-    # A lesson is named by the codes and stems of what it claims, which nobody reads.
+    """Show a memory: its text, its details, the words that it comes from, and its evidence."""
+    # The key of a lesson is made of codes and stems, which mean nothing to a reader.
     of = (record.subject, record.attribute, record.task_type, "" if record.cue else record.name)
     state = f"{record.state}, archived" if record.archived else record.state
     known = [
@@ -96,7 +96,7 @@ def _period(period: Period) -> str:
 
 
 def _evidence(piece: Evidence) -> Iterator[str]:
-    """Yield when and whose a piece of evidence is, and a line of ids that open it."""
+    """Yield the time and the author of a piece of evidence, and a line of ids to open it with."""
     against = " against it" if piece.against else ""
     yield f"- {day_of(piece.at)}{against}, by the {piece.origin}{f' in {piece.session}' if piece.session else ''}"
     if piece.sources:
@@ -123,7 +123,7 @@ def _show_expanded(screen: Console, opened: ireneo.Expanded, session: str) -> No
 
 
 def _written_by(block: ireneo.Summary) -> str:
-    """Say which model wrote a block, and how far it could be trusted; empty where none did."""
+    """Say which model wrote a block, and how far it can be trusted; empty if no model did."""
     writing = block.writing
     if writing is None:
         return ""
@@ -143,7 +143,7 @@ def _written_by(block: ireneo.Summary) -> str:
 
 
 def _show_part(screen: Console, part: ireneo.Summary) -> None:
-    """Show one of the finer summaries of a stretch that is too long to be opened at once."""
+    """Show one of the finer summaries of a stretch that is too long to open at once."""
     place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
     screen.print(Text(f"  {short(part.id)}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
     for line in part.lines("story")[:3]:
@@ -213,7 +213,7 @@ _COLUMNS = (
 
 
 def show_written(done: Sequence[ireneo.WorkResult], *, due: int, budget: int, title: str) -> None:
-    """Show a row for each summary, why some differ from the model's text, and what it cost."""
+    """Show a row for each summary, why some differ from the model's text, and what it all cost."""
     screen = console()
     show_title(screen, title)
     if not due:
@@ -260,7 +260,7 @@ def _reason(each: ireneo.WorkResult) -> str:
 def _sums(done: Sequence[ireneo.WorkResult], due: int) -> Iterator[tuple[str, str]]:
     numbers = Counter[str]()
     for each in done:
-        # One question may have asked for several texts of a story; the notes on a stretch are one piece of work.
+        # One request may have asked for several texts of a story, while the notes on a stretch count as one.
         numbers[each.did] += each.summaries if each.level == "story" else 1
     outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in numbers.items()]
     if due > numbers.total():

@@ -26,7 +26,7 @@ from ireneo.faces.cli.output import (
 SHOWN, SHOWN_END = "█", "▌"
 """A block that a context shows; its last column is half as wide, to separate neighbours."""
 FOLDED, FOLDED_END = "─", "┤"
-"""A block that is covered by a deeper one."""
+"""A block that a deeper one covers."""
 AS_IS = "▒"
 FORK, THREAD = "▲", "•"
 DEPTHS = ("color(73)", "color(68)", "color(99)", "color(133)", "color(168)", "color(204)", "color(208)")
@@ -109,7 +109,7 @@ def _row(cells: Sequence[int | None], layer: Layer) -> Text:
 
 
 def _as_is(tree: ireneo.Tree, width: int) -> Text:
-    """Mark the messages that no summary covers, in the columns of which they are the larger part."""
+    """Mark the messages without a summary, in the columns that they mostly fill."""
     covered = sorted((node.first_position, node.last_position) for node in tree.nodes if node.shown)
     ends = [0, *(edge for first, last in covered for edge in (first, last + 1)), tree.messages]
     free = [
@@ -183,7 +183,7 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     covered = sum(node.messages for node in shown)
     yield f"{counted(len(shown), 'summary')} ({tokens:,} tokens) for {counted(covered, 'message')}"
     if any(node.level == "story" and not node.model for node in shown):
-        # Rules choose sentences of a story for each context anew; here stand as many as a reader wants.
+        # Each context chooses its own sentences of a story; here are as many as a reader wants.
         yield "  in short; a context tells them in the room it has"
     else:
         yield "  in full; a context shows of them what it has room for"
@@ -239,7 +239,7 @@ def _show_branches(screen: Console, tree: ireneo.Tree) -> None:
     for place, branch in enumerate(tree.branches):
         under.setdefault(branch.parent, []).append(place)
     rows: list[tuple[str, int]] = []
-    # Depth first: a branch follows the one that it leaves.
+    # Depth first: a branch follows the one it was forked from.
     waiting = [(place, "", "") for place in reversed(under.get("", []))]
     while waiting:
         place, lead, below = waiting.pop()
@@ -256,7 +256,7 @@ def _show_branches(screen: Console, tree: ireneo.Tree) -> None:
 
 
 def _branch(tree: ireneo.Tree, place: int) -> str:
-    """Say where a branch leaves its parent, how long it is, and how far it is summarised."""
+    """Say where a branch was forked, how long it is, and how much of it is summarised."""
     branch = tree.branches[place]
     if not branch.messages:
         return "is before the first message"
