@@ -62,7 +62,6 @@ _BEGINS = (
 )
 _STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
 _ERROR = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{either(_BEGINS)}", re.IGNORECASE)
-_REFUSES = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{either(_SAYS.refuses)}", re.IGNORECASE)
 
 
 def error_text(text: str) -> bool:
@@ -75,7 +74,7 @@ def error_text(text: str) -> bool:
 
 def error_in(text: str) -> str:
     """Return the words that identify `text` as an error or a refusal; empty if it is neither."""
-    found = (pattern.search(text) for pattern in (_ERROR, _REFUSES, _STACK_INSIDE))
+    found = (pattern.search(text) for pattern in (_ERROR, _SAYS.refuses, _STACK_INSIDE))
     return next((each[0] for each in found if each), "")
 
 

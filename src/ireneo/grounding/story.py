@@ -323,7 +323,6 @@ _HANGS = lazy_re(
         rf"|\w+{either(_SAYS.participles)}\b)|(?<!\s)\s++(?={either(_CLAUSES.joins)}\s+{_does()}\b)"
     )
 )
-_ASIDE = lazy_re(lambda: rf",\s++{either(_CLAUSES.relatives)}\b[^,;]*,(?=\s)")
 _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(_CLAUSES.limits)}\b")
 _DOES = lazy_re(lambda: rf"\b(?P<before>\w++)\s++{_does()}\b")
 
@@ -355,7 +354,7 @@ def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str
 def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
     """Return the part of an independent clause before its first wrong piece, or the clause without a wrong aside."""
     hidden = unquoted(clause)
-    aside = _ASIDE.search(hidden)
+    aside = _CLAUSES.relatives.search(hidden)
     if aside and "," not in hidden[: aside.start()]:
         left = clause[: aside.start()] + clause[aside.end() :]
         if not is_wrong(left) and _is_sentence(left):

@@ -192,8 +192,9 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     complete: Patterns = BARE  # Anywhere in a part of a list: it has a verb or a subject of its own
     mine: Patterns = WORDS  # The speaker as a subject, or before a noun
     begins: Row = ()  # Behind an "and": the speaker begins another clause
-    here: Row = ()  # At the beginning of what follows a name: it has no meaning of its own
-    together: Row = ()  # The first of two subjects, with the "and" between them. Case-sensitive.
+    here: Patterns = Patterns(r"^{}\b\s*")  # At the beginning of what follows a name: it has no meaning of its own
+    # The first of two subjects, with the "and" between them. Case-sensitive.
+    together: Patterns = Patterns("(?:^|, |[.;:] ){} $", 0)
     before_dates: Patterns = Patterns("^{} ")  # At the beginning of a value: a date follows
     which: Set = frozenset()  # Words of an attribute's name that say which of several it is
     owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`
@@ -209,7 +210,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     may_be_name: Row = ()  # Anywhere: what may be a `name`. Case-sensitive.
     states_behind: Set = frozenset()  # Words after a shortened "has" that aren't past participles
     reported: Row = ()  # Before the quotation in a memory that quotes the user
-    of_work: Row = ()  # Before a place of work
+    of_work: Patterns = Patterns(r"\b{}\s(?P<place>[^,.;:!?]{2,60})")  # Before a place of work
     no_work: Set = frozenset()  # What people are who have no employer
     as_what: Patterns = Patterns("{}$")  # Before somebody's job, if the verb says that it is work
     is_what: Patterns = Patterns("{}$")  # The same, with the verb, if the verb alone doesn't say so
@@ -221,7 +222,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     called: Row = ()  # Before the name of somebody the speaker knows
     company: Row = ()  # Before somebody who is there too
     before_places: Patterns = Patterns(r"\b{} $")  # Before a place or a month, which isn't part of a list of names
-    over: Row = ()  # Between the two numbers of a blood pressure
+    over: Patterns = Patterns(r"\b(\d{2,3}) ?(?:{}|/) ?(\d{2,3})\b")  # Between the two numbers of a blood pressure
     was: Patterns = BARE  # What something was before a change
 
 

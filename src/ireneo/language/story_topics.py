@@ -53,7 +53,7 @@ class Threads(Topic, frozen=True, kw_only=True):
     joke: Patterns = BARE
     not_so: Patterns = WORDS  # Only supposed, or a question
     trifle: Patterns = WORDS  # Promises and debts of no consequence
-    denies: Row = ()  # Right before a cue: negation
+    denies: Patterns = Patterns(r"\b{} (?:\w+ ){0,2}$")  # Right before a cue: negation
     undone: Patterns = WORDS  # Before a verb: the act is intended, wished or feared, not done
     kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
     kin: Patterns = WORDS  # Relatives, which count as names
@@ -95,8 +95,8 @@ class Cast(Topic, frozen=True, kw_only=True):
     dead: Row = ()
     alive: Row = ()
     gone: Row = ()  # `x` died, lives again, or went away
-    jests: Row = ()  # In brackets: the line is a joke
-    not_so: Row = ()  # Anywhere: negation or uncertainty
+    jests: Patterns = Patterns(r"[(\[][^()\[\]]{0,40}{}[^()\[\]]{0,40}[)\]]")  # In brackets: the line is a joke
+    not_so: Patterns = Patterns(r"\b{}\b|\?")  # Anywhere: negation or uncertainty
     places: Set = frozenset()  # Nouns for places
     arrives: Patterns = Patterns(r"{}\s+", 0)  # Before the place at which the characters arrive
     inside: Set = frozenset()  # Before the name of a place
@@ -109,7 +109,7 @@ class Turns(Topic, frozen=True, kw_only=True):
     recaps: Patterns = WORD_BEGINS  # What begins a recap of the story so far
     recap_ends: Patterns = WORDS  # What ends one
     signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
-    greetings: Row = ()  # Greetings, fillers and assents at the beginning
+    greetings: Patterns = Patterns(r"{}\b[,.!?]*\s*")  # Greetings, fillers and assents at the beginning
     table: Patterns = Patterns(r"\b{}\b", 0)  # Words about the game and the show
     laughter: Patterns = BARE
     show: Patterns = Patterns(r"\b{}\b", 0)  # Words about a show: what is said near them is addressed to its audience

@@ -286,7 +286,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
 
     negates: Patterns = WORDS  # Anywhere: negation
     any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits
-    before_names: Row = ()  # Before a word that could be a verb, but isn't one there
+    # Before a word that could be a verb, but isn't one there
+    before_names: Patterns = Patterns(r"\b{}\s+(?P<name>[^\W\d_]{3,})\b")
     owed: Patterns = UNDOTTED  # Anywhere: obligation
     reaches: Patterns = UNDOTTED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
     contrasts: Patterns = UNDOTTED  # Anywhere: one thing and not another, or as it is done already
@@ -318,7 +319,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     polite: Patterns = BARE  # At the beginning: makes an order a question
     temper: Row = ()  # At the beginning or end: insults and curses, which rule nothing
     makes_rule: Patterns = BARE  # At the beginning of a sentence: the text before it is a rule
-    fillers: Row = ()  # At the beginning: words without meaning before a rule
+    fillers: Patterns = Patterns(r"\A{}+(?=\w)")  # At the beginning: words without meaning before a rule
     tags: Patterns = BARE  # At the end: a tag question
     reasons: Patterns = BARE  # At the beginning of a sentence, or after a comma: it gives a reason
     refused: Row = ()  # Before something not to be used, changed or run
@@ -337,7 +338,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
 class Binding(Topic, frozen=True, kw_only=True):
     """What makes a sentence said once a lasting rule, and what binds it to the task at hand."""
 
-    lead: Row = ()  # At the beginning of a clause: filler words
+    lead: Patterns = Patterns(r"(?:{}[\s,.!:*_…–—-]*)+")  # At the beginning of a clause: filler words
     bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
     prefers: Patterns = BARE  # The same: how something is to be done whenever it is done
     uses: Patterns = BARE  # The same: an order, which may be a step as well
@@ -355,7 +356,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     unasked: Patterns = UNDOTTED  # Anywhere: nobody asked for it
     vague: Patterns = BARE  # At the beginning of an order's object: it refers to something named elsewhere
     conditions: Row = ()  # After such a word: what follows is a condition
-    ends_vague: Row = ()  # The same, as the whole object or at its end
+    ends_vague: Patterns = Patterns(r"(?:.*\s)?{}\W*")  # The same, as the whole object or at its end
     wishes_for: Patterns = UNDOTTED  # Anywhere: a request for one thing that doesn't exist yet
     cases: Patterns = UNDOTTED  # Anywhere: what a program should do in a special case
     requests: Patterns = BARE  # At the beginning of a message: it gives a task, not a rule
@@ -410,7 +411,8 @@ class Binding(Topic, frozen=True, kw_only=True):
     records_below: Patterns = BARE  # The same, and the rules are in the sentences below
     leans: Patterns = BARE  # At the beginning of a clause: a condition of the next clause
     wonders: Patterns = BARE  # At the beginning of a clause: the speaker isn't sure
-    though: Row = ()  # At the beginning of a clause: it only connects it to the one before
+    # At the beginning of a clause: it only connects it to the one before
+    though: Patterns = Patterns(r"\A(?:{}\b[\s,]*)+")
     wishes_not: Patterns = BARE  # At the beginning of an order: what the speaker would rather not do
 
 
@@ -486,7 +488,7 @@ class Questions(Topic, frozen=True, kw_only=True):
     time_words: Patterns = WORDS  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
     motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
-    small_talk: Row = ()  # The whole message is small talk, which answers nothing
+    small_talk: Patterns = Patterns(r"\W*(?:{}\b\W*)*+")  # The whole message is small talk, which answers nothing
     own_verb: Patterns = WORD_BEGINS  # It asks what the asker does; the group is the verb
     of_another: Map = {}  # By the ending of such a verb, the ending in the third person
 
@@ -613,12 +615,12 @@ class Prose(Topic, frozen=True, kw_only=True):
     )  # Whole questions without their mark: they only ask whether it is right so
     refers: Patterns = Patterns(r"^{}\b")  # At the beginning: it refers to the previous sentence
     nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
-    praise: Row = ()  # At the beginning: it only praises
-    places: Row = ()  # Before a line number
-    labels: Row = ()  # A whole heading: it says what kind of thing follows and not of what
+    praise: Patterns = Patterns(r"^[✅✓✔👍☑️\s]*{}(?!\w)")  # At the beginning: it only praises
+    places: Patterns = Patterns(r"\b{} \d+(?: ?[-–,/&] ?\d+)*")  # Before a line number: no value, as it moves
+    labels: Patterns = Patterns("^{}s?(?:$|:)")  # A whole heading: it says what kind of thing follows and not of what
     for_user: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning: it tells the user what to do now
     unsure: Row = ()  # At the beginning: a subject of which the sentence only supposes something
-    numbered: Row = ()  # What choices are called before their numbers or letters
+    numbered: Patterns = Patterns(r"\b{}\s(?:[1-9]|[A-F])\b")  # What choices are called before their numbers or letters
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
     because: Row = ()  # The same, and enough in a sentence about what will be done
     # Words and phrases, not patterns: a contrast, restriction or unexpected result
@@ -637,7 +639,7 @@ class Explaining(Topic, frozen=True, kw_only=True):
 
     rules: Patterns = WHOLE  # It says what must be so, what works or not, or what replaces something
     takes: Patterns = WHOLE  # It says what the speaker must use: a plan that is also a rule
-    openings: Row = ()  # At the beginning, before the sentence itself
+    openings: Patterns = Patterns("^(?:[A-Z]{4,20}: |{}[,.!:]? +)+")  # At the beginning, before the sentence itself
     hedges: Patterns = Patterns(r"\b{}(?!\w)")  # It only guesses
     tells: Patterns = WHOLE  # It is about the work at hand: what was done, is planned, or is in the code
     stands: Patterns = WHOLE  # It states a custom of the project
@@ -651,7 +653,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     ends: Patterns = Patterns("^{}$")  # A word that is none of a command, which opens a clause without marks
     acts: Patterns = Patterns(r"^{}(?!\w|\.\w)")  # Where it applies: to several at the same time
     instead: Patterns = WHOLE  # Anywhere: it says what to do
-    joins: Row = ()  # Before a clause that continues
+    joins: Patterns = Patterns(r"^{},?\s+")  # Before a clause that continues
     reasons: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning of a clause: it gives a reason
     fails: Patterns = WHOLE  # Anywhere: something goes wrong
     needs: Patterns = WHOLE  # Anywhere: something has to be there
@@ -691,7 +693,7 @@ class Voices(Topic, frozen=True, kw_only=True):
     reader: Row = ()  # Any word for a reader
     offers: Row = ()  # It offers something to a reader
     refusals: Row = ()  # It apologises or refuses
-    refuses: Row = ()  # The same, at the beginning of a reply
+    refuses: Patterns = Patterns(r"\A[\s\W]{0,12}{}")  # The same, at the beginning of a reply
     comments: Row = ()  # It comments on a story instead of telling it
     article: Row = ()
     roles: Row = ()  # After an article: the name of a role in a log
@@ -707,7 +709,7 @@ class Clauses(Topic, frozen=True, kw_only=True):
     limits: Row = ()  # At the beginning of a condition or exception, without which the rest means something else
     leads: Patterns = Patterns(r"\W*{}\b")  # At the beginning of a part that only introduces the next clause
     refers: Patterns = Patterns(r"\W*{}\b")  # Words that refer to the clause before
-    relatives: Row = ()  # At the beginning of a relative clause, after a comma
+    relatives: Patterns = Patterns(r",\s++{}\b[^,;]*,(?=\s)", 0)  # At the beginning of a relative clause, after a comma
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):
@@ -753,7 +755,8 @@ class Tasks(Topic, frozen=True, kw_only=True):
     """What people ask an agent for."""
 
     types: tuple[TaskType, ...] = ()
-    fillers: Row = ()  # Filler words before the verb of a request
+    fillers: Patterns = Patterns(r"^(?:{}\b[\s,:;.!-]*)+")  # Filler words before the verb of a request
     agrees: Set = frozenset()  # Words of messages that only let the agent go on
-    answers: Row = ()  # At the beginning of a message: it answers a question of the agent
-    waits: Row = ()  # Anywhere at the end of an agent's message: it waits for an answer
+    # At the beginning of a message: it answers a question of the agent
+    answers: Patterns = Patterns(r"^(?:{}|(?:\W*\d\W*|[a-d])(?:\b|$))")
+    waits: Patterns = Patterns(r"\?|{}")  # Anywhere at the end of an agent's message: it waits for an answer

@@ -193,9 +193,7 @@ MOST_CHARACTERS = 120
 
 _MOST_WORDS = 12
 _INTERRUPTED = lazy_re(r"^\[Request interrupted by user[^\]]*\]\s*")
-_ANSWERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).answers)}|(?:\W*\d\W*|[a-d])(?:\b|$))", re.IGNORECASE)
 _LONGEST_ANSWER = 200
-_ASKS = lazy_re(lambda: rf"\?|{either(topic(Tasks).waits)}", re.IGNORECASE)
 _ASIDE = lazy_re(
     r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
     r"(?:</(?P=tag)>|\Z)",
@@ -269,8 +267,8 @@ def _goes_on(message: Message, before: Sequence[Message]) -> bool:
     if not any(map(str.isalnum, said)) or _only_agrees(said):
         return True
     last = next((each for each in reversed(before) if each.role == "assistant" and each.text.strip()), None)
-    asked = last is not None and bool(_ASKS.search(last.text[-300:]))
-    return asked and len(message.text) <= _LONGEST_ANSWER and bool(_ANSWERS.match(said))
+    asked = last is not None and bool(topic(Tasks).waits.search(last.text[-300:]))
+    return asked and len(message.text) <= _LONGEST_ANSWER and bool(topic(Tasks).answers.match(said))
 
 
 def _only_agrees(text: str) -> bool:
@@ -604,7 +602,6 @@ _FITS: dict[str, Callable[[Done], bool]] = {
     "answer a question": lambda done: not done.calls,
 }
 """Conditions of some types of tasks."""
-_FILLERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).fillers)}\b[\s,:;.!-]*)+", re.IGNORECASE)
 
 
 class _Rule(NamedTuple):
@@ -632,7 +629,7 @@ def task_type(task: Task) -> str:
 
 def type_of(goal: str, done: Done) -> str:
     """The type of a task by the wording of its goal and by what was done."""
-    wish = _FILLERS.sub("", goal) or goal
+    wish = topic(Tasks).fillers.sub("", goal) or goal
     worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
     named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")
     if named == "add a feature" and (done.tests or done.documents):

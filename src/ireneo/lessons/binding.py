@@ -56,10 +56,7 @@ REMEMBERED = 512
 """For how many texts results are cached: each use of a ruling asks about the same ones."""
 
 
-_LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}[\s,.!:*_…–—-]*)+", re.I)
-_ENDS_VAGUE = lazy_re(lambda: rf"(?:.*\s)?{either(_SAYS.ends_vague)}\W*", re.I)
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
-_LEADING_JOIN = lazy_re(lambda: rf"\A(?:{either(_SAYS.though)}\b[\s,]*)+", re.I)
 _POINTS_TO_IT = lazy_re(
     lambda: rf"(?:{either(_SAYS.bans)}\s?)?(?:do )?{either(_SAYS.vague)}.{{0,3}}{either(_SAYS.conditions)}\b",
     re.I,
@@ -150,11 +147,11 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
         if (disputed or all(map(_is_of_no_use, clauses))) and stands_alone(cut, conceded=conceded):
             ruling = cut
             break
-    plain = _LEADING_JOIN.sub("", ruling)
+    plain = _SAYS.though.sub("", ruling)
     ruling = plain if stands_alone(plain, conceded=conceded) else ruling
     last = max((found.start() for found in _CLAUSE.finditer(ruling)), default=0)
     tail = _CLAUSE.sub("", ruling[last:], count=1)
-    wonders = last > 0 and _SAYS.wonders.match(_LEADING_JOIN.sub("", tail)) is not None
+    wonders = last > 0 and _SAYS.wonders.match(_SAYS.though.sub("", tail)) is not None
     return ruling[:last] if wonders and stands_alone(ruling[:last], conceded=conceded) else ruling
 
 
@@ -641,14 +638,14 @@ def _is_steady(clause: str) -> bool:
 
 
 def _without_lead(clause: str) -> str:
-    found = _LEAD.match(clause)
+    found = _SAYS.lead.match(clause)
     return clause[found.end() :] if found else clause
 
 
 def _is_vague(order: str) -> bool:
     """Whether the subject of an order is named elsewhere: “check this in”, “do the other thing”."""
     about = _FIRST_WORD.sub("", order, count=1)
-    ends_vague = len(about.split()) <= FULL and _ENDS_VAGUE.fullmatch(about)
+    ends_vague = len(about.split()) <= FULL and _SAYS.ends_vague.fullmatch(about)
     return not about or bool(_SAYS.vague.match(order) or _SAYS.vague.match(about) or ends_vague)
 
 

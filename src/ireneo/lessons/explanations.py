@@ -45,7 +45,6 @@ _CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
 _ACCIDENT = lazy_re(
     r"/tmp/|/var/|/Users/|/home/|/testbed|\b[0-9a-f]{7,40}\b|\b\d{6,}\b|#\d+|\b[Ll]ines? \d+|\bPR\b|https?://|[✅❌⚠]"
 )
-_OPENING = lazy_re(lambda: rf"^(?:[A-Z]{{4,20}}: |{either(_SAYS.openings)}[,.!:]? +)+", re.IGNORECASE)
 _HEDGES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.hedges)}(?!\w)", re.IGNORECASE)
 
 
@@ -99,7 +98,7 @@ def _explaining_parts(said: str, user: bool) -> list[str]:
 
 def _bare(said: str) -> str:
     """A sentence without its opening label or exclamation."""
-    return _OPENING.sub("", said).rstrip()
+    return _SAYS.openings.sub("", said).rstrip()
 
 
 def explains(said: str, *, user: bool = False) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import from_data, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.topics import Rulings
 from ireneo.language.words import terms
@@ -45,7 +45,6 @@ _OWN_NAME = lazy_re(
 )
 """A command that the project defines."""
 _WORD = lazy_re(r"[^\W\d_]{3,}")
-_NAMED = lazy_re(lambda: rf"\b{either(topic(Rulings).before_names)}\s+(?P<name>[^\W\d_]{{3,}})\b", re.I)
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
@@ -171,7 +170,9 @@ def _subjects(text: str) -> frozenset[str]:
     """
     bare = FOLDERS.sub("", text)
     words = [each for each in _WORD.findall(bare) if each.lower() not in verb_forms()]
-    return frozenset(terms(" ".join((*words, *(found["name"] for found in _NAMED.finditer(bare))))))
+    return frozenset(
+        terms(" ".join((*words, *(found["name"] for found in topic(Rulings).before_names.finditer(bare)))))
+    )
 
 
 def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:

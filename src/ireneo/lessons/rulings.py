@@ -83,7 +83,6 @@ CONCEDED = "conceded"
 """The condition of a ruling that the agent accepted as a correction."""
 
 
-_FILLERS = lazy_re(lambda: rf"\A{either(_SAYS.fillers)}+(?=\w)", re.I)
 _TEMPER = lazy_re(lambda: rf"\A{either(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{either(_SAYS.temper)}\Z", re.I)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
 _NO = lazy_re(lambda: rf"{either(_SAYS.no)}\b", re.I)
@@ -342,7 +341,7 @@ def _names_subject(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject, and neither answers something nor refers back."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    back = points_back(first) and not points_nowhere(_FILLERS.sub("", text))
+    back = points_back(first) and not points_nowhere(_SAYS.fillers.sub("", text))
     return not (_NO.match(text) or joins(text) or lacks_subject(text) or back or not _is_clear(text))
 
 
@@ -361,7 +360,7 @@ _GIVES = lazy_re(lambda: rf"{either(_SAYS.reasons[:4])}", re.I)
 
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
-    text = _FILLERS.sub("", " ".join(found.text.split()), count=1)
+    text = _SAYS.fillers.sub("", " ".join(found.text.split()), count=1)
     text = from_where_it_binds(_TEMPER.sub("", text), conceded=said.conceded)
     stems, trigger = stems_of(text), _trigger(text) or _left_alone(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))

@@ -40,7 +40,6 @@ _SEPARATES = lazy_re(
     ),
     re.I,
 )
-_JOINED = lazy_re(lambda: rf"^(?:{row_of('joins')}),?\s+", re.I)
 FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{row_of('bans')}|no)(?!\w)", re.I)
 OPENS = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:(?:{row_of('runs')})\s+)?", re.I)
 
@@ -64,7 +63,7 @@ def clauses_of(text: str) -> Iterator[str]:
 
 def _bare(clause: str) -> Iterator[str]:
     whole = bool(EVERYTHING.search(clause.rstrip()[-2:]))
-    told = _JOINED.sub("", _BEFORE_IT.sub("", clause if whole else clause.rstrip(TRAILING), count=1))
+    told = _SAYS.joins.sub("", _BEFORE_IT.sub("", clause if whole else clause.rstrip(TRAILING), count=1))
     if told:
         yield told
 

@@ -35,7 +35,6 @@ _LONGEST_STATEMENT = 420
 _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
-_TOGETHER = lazy_re(lambda: rf"(?:^|, |[.;:] ){either(topic(Phrasing).together)} $")
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _WINK = lazy_re(r"(?<!\s)\s*+(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*+$")
 _JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{either(topic(Connectives).contrasts)}\s", re.I)
@@ -361,7 +360,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
         # "Margaret and I": a clause has a verb, and so more words than a name.
         if len(_WORDS.findall(sentence, start, found.start())) < (2 if found[0].strip()[:1] in ";:–—(" else 3):
             continue
-        if _TOGETHER.search(sentence, start, found.end()):
+        if topic(Phrasing).together.search(sentence, start, found.end()):
             continue
         if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
             continue
@@ -386,10 +385,6 @@ _PIECES = lazy_re(
     lambda: rf",\s+(?:{and_words()} )?|(?<!\s)\s++{and_words()}\s++(?={either(topic(Phrasing).begins)}\s)",
     re.I,
 )
-_HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
-
-
-"""At the beginning of a German clause without a subject: a verb in the first person."""
 
 
 def german_and(text: str) -> tuple[str, str] | None:
@@ -431,5 +426,5 @@ def introduced(statement: Statement, *, opens: bool) -> list[str]:
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()
-    first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
+    first = topic(Phrasing).here.sub("", first).removeprefix("by the way").removeprefix("btw")
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]

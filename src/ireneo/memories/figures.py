@@ -43,7 +43,6 @@ _MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
-_OVER = lazy_re(lambda: rf"\b(\d{{2,3}}) ?(?:{either(topic(Phrasing).over)}|/) ?(\d{{2,3}})\b", re.I)
 
 
 @lru_cache(512)
@@ -55,7 +54,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
     found, text = dict[str, set[str]](), with_digits(text, units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
-    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
+    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in topic(Phrasing).over.finditer(text)]
     told += [("often", each[0]) for each in topic(Facts).often.finditer(text)]
     told += [("clock", each["clock"]) for pattern in each_of("clocks") for each in pattern.finditer(text)]
     told += [(f"{APART} {each['of']}", each["nth"]) for pattern in each_of("grades") for each in pattern.finditer(text)]

@@ -15,11 +15,8 @@ from ireneo.language.words import terms
 from ireneo.memories.cues import says
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.record import MemoryDraft, Record
-from ireneo.patterns import lazy_re
 
 _SAYS = topic(Phrasing)
-
-_PLACE = lazy_re(lambda: rf"\b{either(_SAYS.of_work)}\s(?P<place>[^,.;:!?]{{2,60}})", re.I)
 
 
 def halves_of_work(text: str, employer: str, job: str) -> tuple[str, str]:
@@ -43,7 +40,7 @@ def other_half(draft: MemoryDraft, held: Sequence[Record], words: str) -> Iterat
     if draft.against:
         yield from others if draft.attribute == "employer" and not draft.value else _told_with(draft, same, others)
     elif draft.attribute == "job" and not says("promoted", words):
-        place = _PLACE.search(words)
+        place = _SAYS.of_work.search(words)
         elsewhere = set(terms(place["place"])) if place else set[str]()
         together = list(_told_with(draft, same, others))
         for each in others:

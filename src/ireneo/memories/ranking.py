@@ -464,7 +464,6 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """The bonus for a quoted phrase of the question, verbatim."""
 
-_SMALL_TALK = lazy_re(lambda: rf"\W*(?:{either(_SAYS.small_talk)}\b\W*)*+", re.I)
 _FIGURE = lazy_re(lambda: rf"\d|\b{either(_SAYS.figures)}\b", re.I)
 _READ = 1_500
 """How many characters of a text are searched for words of time and figures, which every longer text contains."""
@@ -692,7 +691,7 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
 def is_small_talk(text: str) -> bool:
     """Whether a message says nothing that could answer a question: "I see.", "Great, thanks!"."""
-    return len(text) <= _READ and _SMALL_TALK.fullmatch(text) is not None
+    return len(text) <= _READ and _SAYS.small_talk.fullmatch(text) is not None
 
 
 def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:

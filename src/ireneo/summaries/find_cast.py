@@ -50,7 +50,6 @@ LONGEST_SENTENCE = 1_000
 FEWEST = 4
 """Sentences with fewer words state nothing about anybody."""
 
-_JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(_SAYS.jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
 _CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
@@ -71,7 +70,6 @@ _plays = from_data(lambda: _any_of(_SAYS.plays))
 _fates = from_data(lambda: [(kind, _any_of(getattr(_SAYS, kind))) for kind in FATES])
 _SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
-_NOT_SO = lazy_re(lambda: rf"\b{either(_SAYS.not_so)}\b|\?", re.IGNORECASE)
 _OWNED = lazy_re(rf"(?P<owner>{CAPITAL}[\w’'.-]{{0,30}}(?: {CAPITAL}[\w’'.-]{{0,30}}){{0,3}})['’]s ")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
@@ -106,7 +104,7 @@ class _CastSentence(Struct, kw_only=True, dict=True):
         return bool(
             _TURNS.table.search(self.text.lower())
             or _TURNS.show.search(near)
-            or (len(self.said) <= SHORT and _JEST.search(self.said))
+            or (len(self.said) <= SHORT and _SAYS.jests.search(self.said))
         )
 
 
@@ -318,7 +316,7 @@ def _is_so(text: str, match: re.Match[str]) -> bool:
     """Whether nothing in the clause of a match negates it or makes it uncertain."""
     start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
     stop = _STOP.search(text, match.end())
-    return not _NOT_SO.search(text, start, stop.end() if stop else len(text))
+    return not _SAYS.not_so.search(text, start, stop.end() if stop else len(text))
 
 
 def _presented(each: _CastSentence) -> bool:
@@ -409,9 +407,9 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
             what = _phrase(after[2:], closed=True)
         elif after.startswith(" ") and not (what := _phrase(after[1:], closed=True, definite=True)):
             found = _SAYS.is_so.match(after)
-            what = _phrase(after[found.end() :]) if found and not _NOT_SO.search(text) else ""
+            what = _phrase(after[found.end() :]) if found and not _SAYS.not_so.search(text) else ""
         elif found := _SAYS.is_so.match(after):
-            what = _phrase(after[found.end() :]) if not _NOT_SO.search(text) else ""
+            what = _phrase(after[found.end() :]) if not _SAYS.not_so.search(text) else ""
         if what and (said := _whose(what, each, name)):
             yield name, said
         called = _SAYS.named.search(lead)

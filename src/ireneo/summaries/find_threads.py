@@ -145,7 +145,6 @@ def _kind(name: str) -> ThreadKind:
     return next(kind for kind in _KINDS if kind == name)
 
 
-_DENIES = lazy_re(lambda: rf"\b{either(_SAYS.denies)} (?:\w+ ){{0,2}}$", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_SAYS.conjunctions)}\s)")
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
@@ -333,7 +332,7 @@ def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     head = text[: found.start()]
     return (
         "?" not in text[found.start() :]
-        and not _DENIES.search(head)
+        and not _SAYS.denies.search(head)
         and (cue.row.maybe or not _SAYS.not_so.search(text, max(0, found.start() - AROUND), found.end()))
     )
 
@@ -502,7 +501,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
     for end in _endings().of_words(words_of(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
         found = end.pattern.search(text) if theirs else None
-        if found is None or _DENIES.search(text[: found.start()]) or _SAYS.not_so.search(text, 0, found.end()):
+        if found is None or _SAYS.denies.search(text[: found.start()]) or _SAYS.not_so.search(text, 0, found.end()):
             continue
         if end.row.death:
             dead = _said(_meant(found, "who") or "")

@@ -120,7 +120,7 @@ class _Outline:
             self.above, self.last, self.label = [], (0, ""), ""
             title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
             self.lead = self.heading = self._of_its_topic(title)
-            self.topic = self.topic if _LABEL.match(title) else title
+            self.topic = self.topic if _SAYS.labels.match(title) else title
             self.before = ""
         elif (row := _ROW.match(line)) is not None:
             cells = [each.strip() for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|")]
@@ -202,7 +202,7 @@ class _Outline:
 
     def _of_its_topic(self, said: str) -> str:
         """Put a statement with a bare label, such as "Pros: it is short", after the heading that names its subject."""
-        if not (self.led and self.topic and _LABEL.match(said)) or said.startswith(self.topic):
+        if not (self.led and self.topic and _SAYS.labels.match(said)) or said.startswith(self.topic):
             return said
         return clip(f"{clip(self.topic, LONGEST_TOPIC)} — {said}", LONGEST)
 
@@ -428,16 +428,11 @@ _INTENT = lazy_re(lambda: rf"^(?:THOUGHT:|{either(_SAYS.lead)}[,.!]?\s+)*{either
 
 
 _NAMELESS = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.nameless)}\b", re.IGNORECASE)
-_PLACES = lazy_re(lambda: rf"\b{either(_SAYS.places)} \d+(?: ?[-–,/&] ?\d+)*", re.IGNORECASE)
-"""Line numbers are no values: they move with the next change."""
-_PRAISE = lazy_re(lambda: rf"^[✅✓✔👍☑️\s]*{either(_SAYS.praise)}(?!\w)", re.IGNORECASE)
-_LABEL = lazy_re(lambda: rf"^{either(_SAYS.labels)}s?(?:$|:)", re.IGNORECASE)
 _GOOD_MARK, _BAD_MARK = (
     lazy_re(r"[✅✓✔👍☑]"),
     lazy_re(r"^[ \t]*+(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*+)?[⚠❌❗❓🔴🟡🟠]", re.MULTILINE),
 )
 _UNSURE = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.unsure)}\b", re.IGNORECASE)
-_NUMBERED = lazy_re(lambda: rf"\b{either(_SAYS.numbered)}\s(?:[1-9]|[A-F])\b", re.IGNORECASE)
 
 
 def is_intent(said: str) -> bool:
@@ -459,7 +454,7 @@ def _lacks_subject(said: str) -> bool:
     """Whether the subject of a short sentence is only named in the sentences before it, such as "Option 2"."""
     if len(said.split()) >= ENOUGH_WORDS:
         return False
-    named = _NUMBERED.sub("", said)
+    named = _SAYS.numbered.sub("", said)
     refers = named != said or _NAMELESS.match(said)
     return bool(refers) and not artifacts(named) and not _VALUE.search(named)
 
@@ -472,7 +467,7 @@ def _only_passes(said: str) -> bool:
 def _only_praises(said: str, *, marked: bool) -> bool:
     """Whether an item only says that something is good; `marked`: a mark may say that."""
     cues = _cues_of(said)
-    good = _PRAISE.match(said) or (marked and _GOOD_MARK.match(said))
+    good = _SAYS.praise.match(said) or (marked and _GOOD_MARK.match(said))
     return bool(good) and not (cues["reason"] or cues["contrast"])
 
 
@@ -483,7 +478,7 @@ def prose_worth(said: str) -> float:
     cues, intent = _cues_of(said), is_intent(said)
     # "Let me find the issue" gives no reason.
     reason = cues["because" if intent else "reason"] > 0
-    worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(_PLACES.sub("", said))), 4)
+    worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(_SAYS.places.sub("", said))), 4)
     worth += 1.8 * reason + 1.2 * (cues["decision"] > 0)
     worth += 0.7 * (cues["changed"] > 0) + 0.6 * (cues["outcome"] > 0)
     if asks(said):
@@ -492,7 +487,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.4 if reason else 0.2
     if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
-    if _PRAISE.match(said) or _SAYS.for_user.match(said) or _only_passes(said):
+    if _SAYS.praise.match(said) or _SAYS.for_user.match(said) or _only_passes(said):
         worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)

@@ -11,7 +11,7 @@ from itertools import groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import topic
 from ireneo.language.story_topics import Turns
 from ireneo.language.word_lines import features, word_lines
 from ireneo.language.words import balanced, language_of, letters, terms
@@ -127,13 +127,12 @@ SHORTEST_STUMP = 9
 """A question or broken-off sentence with fewer words says too little by itself."""
 SHORTEST_DENSE = 6
 """In scripts without spaces, a sentence with fewer signs says too little by itself."""
-_GREETING = lazy_re(lambda: rf"{either(_SAYS.greetings)}\b[,.!?]*\s*", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
 
 
 def without_greeting(sentence: str) -> str:
     """Strip greetings, fillers and assents from the beginning of a sentence."""
-    while found := _GREETING.match(sentence):
+    while found := _SAYS.greetings.match(sentence):
         if found.end() == 0:
             break
         sentence = sentence[found.end() :]
