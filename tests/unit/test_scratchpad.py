@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from tests.property.invariants.houses import House, every_store, live_in, memory_over
+from tests.property.invariants.houses import House, every_store, housed, memory_over
 
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
@@ -27,11 +27,16 @@ def pad(**parts: object) -> Pad:
     return Pad(task="loader", written=NOW, **parts)  # type: ignore[arg-type]
 
 
-def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None:
-    async def go(house: House) -> None:
-        await work(house, await house.memory())
+@pytest.fixture
+async def house(store: str) -> AsyncIterator[House]:
+    """An empty store of that kind."""
+    async with housed(store) as built:
+        yield built
 
-    live_in(store, go)
+
+@pytest.fixture
+async def memory(house: House) -> Memory:
+    return await house.memory()
 
 
 def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
@@ -101,98 +106,80 @@ def test_nothing_on_it_can_end_its_block_or_begin_another() -> None:
 
 
 @every_store
-def test_it_is_written_anew_as_a_whole(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        assert await memory.scratchpad("loader").read() is None
-        await memory.scratchpad("loader").write(goal="Ship", plan=["[x] look", "[ ] mend"], facts=["it leaks"])
-        await (await house.memory()).scratchpad(" loader ").write(goal="Ship", questions=["since when?"])
-        read = await memory.scratchpad("loader").read()
-        assert read is not None
-        assert (read.plan, read.facts, read.questions) == ((), (), ("since when?",))
-        assert [each.task for each in await memory.pads()] == ["loader"]
-        assert await memory.scratchpad("loader").drop()
-        assert not await memory.scratchpad("loader").drop()
-        assert list(await memory.pads()) == []
-
-    within(store, work)
+async def test_it_is_written_anew_as_a_whole(house: House, memory: Memory) -> None:
+    assert await memory.scratchpad("loader").read() is None
+    await memory.scratchpad("loader").write(goal="Ship", plan=["[x] look", "[ ] mend"], facts=["it leaks"])
+    await (await house.memory()).scratchpad(" loader ").write(goal="Ship", questions=["since when?"])
+    read = await memory.scratchpad("loader").read()
+    assert read is not None
+    assert (read.plan, read.facts, read.questions) == ((), (), ("since when?",))
+    assert [each.task for each in await memory.pads()] == ["loader"]
+    assert await memory.scratchpad("loader").drop()
+    assert not await memory.scratchpad("loader").drop()
+    assert list(await memory.pads()) == []
 
 
 @every_store
-def test_what_cannot_be_written_leaves_what_there_is(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        loader = memory.scratchpad("loader")
-        before = await loader.write(goal="Ship")
-        for wrong in ({"facts": ["word " * 500]}, {}, {"goal": " "}, {"plan": "one text"}, {"facts": "one text"}):
-            with pytest.raises(BadInput):
-                await loader.write(**wrong)  # type: ignore[arg-type]
-        assert await loader.read() == before
-        for name in ("", "  ", "two\nlines", "x" * 201):
-            with pytest.raises(BadInput, match="Name the task"):
-                memory.scratchpad(name)
-
-    within(store, work)
+async def test_what_cannot_be_written_leaves_what_there_is(memory: Memory) -> None:
+    loader = memory.scratchpad("loader")
+    before = await loader.write(goal="Ship")
+    for wrong in ({"facts": ["word " * 500]}, {}, {"goal": " "}, {"plan": "one text"}, {"facts": "one text"}):
+        with pytest.raises(BadInput):
+            await loader.write(**wrong)  # type: ignore[arg-type]
+    assert await loader.read() == before
+    for name in ("", "  ", "two\nlines", "x" * 201):
+        with pytest.raises(BadInput, match="Name the task"):
+            memory.scratchpad(name)
 
 
 @every_store
-def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        session = await memory.session("loader")
-        await session.append("Please mend the loader.")
-        loader = memory.scratchpad("loader")
-        facts = ["The loader reads UTF-16 files.", "Port 5433 is taken by the replica."]
-        await loader.write(goal="Mend the loader", plan=["[x] look"], facts=facts, questions=["since when?"])
-        done = await loader.finish("It reads UTF-16 now, and the tests pass.")
-        assert [each.record.kind for each in done] == ["semantic", "semantic", "episodic"]
-        assert [each.record.text for each in done] == [
-            *facts,
-            "Mend the loader: It reads UTF-16 now, and the tests pass.",
-        ]
-        assert {each.record.origin for each in done} == {"agent"}
-        assert {each.record.sessions for each in done} == {("loader",)}
-        assert await loader.read() is None
-        assert await loader.finish("It reads UTF-16 now, and the tests pass.") == ()
-        assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == 3
-
-    within(store, work)
+async def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(house: House, memory: Memory) -> None:
+    session = await memory.session("loader")
+    await session.append("Please mend the loader.")
+    loader = memory.scratchpad("loader")
+    facts = ["The loader reads UTF-16 files.", "Port 5433 is taken by the replica."]
+    await loader.write(goal="Mend the loader", plan=["[x] look"], facts=facts, questions=["since when?"])
+    done = await loader.finish("It reads UTF-16 now, and the tests pass.")
+    assert [each.record.kind for each in done] == ["semantic", "semantic", "episodic"]
+    assert [each.record.text for each in done] == [
+        *facts,
+        "Mend the loader: It reads UTF-16 now, and the tests pass.",
+    ]
+    assert {each.record.origin for each in done} == {"agent"}
+    assert {each.record.sessions for each in done} == {("loader",)}
+    assert await loader.read() is None
+    assert await loader.finish("It reads UTF-16 now, and the tests pass.") == ()
+    assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == 3
 
 
 @every_store
-def test_a_task_that_ends_for_two_at_once_is_remembered_once(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        other = await house.memory()
-        await memory.scratchpad("loader").write(goal="Mend it", facts=["The cache is cold at six."])
-        ended = [each.scratchpad("loader").finish("It is mended.") for each in (memory, other)]
-        done = await asyncio.gather(*ended)
-        assert sorted(len(each) for each in done) == [0, 2]
-        records = await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))
-        assert sorted(each.seen for each in records) == [1, 1]
-
-    within(store, work)
+async def test_a_task_that_ends_for_two_at_once_is_remembered_once(house: House, memory: Memory) -> None:
+    other = await house.memory()
+    await memory.scratchpad("loader").write(goal="Mend it", facts=["The cache is cold at six."])
+    ended = [each.scratchpad("loader").finish("It is mended.") for each in (memory, other)]
+    done = await asyncio.gather(*ended)
+    assert sorted(len(each) for each in done) == [0, 2]
+    records = await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))
+    assert sorted(each.seen for each in records) == [1, 1]
 
 
 @every_store
-def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        loader = memory.scratchpad("loader")
-        before = await loader.write(goal="Mend it", facts=["The cache is cold at six."])
-        with pytest.raises(BadInput, match="65,536"):
-            await loader.finish("so " * 30_000)
-        assert await loader.read() == before
-        assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == []
-
-    within(store, work)
+async def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(house: House, memory: Memory) -> None:
+    loader = memory.scratchpad("loader")
+    before = await loader.write(goal="Mend it", facts=["The cache is cold at six."])
+    with pytest.raises(BadInput, match="65,536"):
+        await loader.finish("so " * 30_000)
+    assert await loader.read() == before
+    assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == []
 
 
 @every_store
-def test_spaces_have_scratchpads_of_their_own(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
-        await memory.scratchpad("loader").write(goal="Mine")
-        other = await house.memory("other")
-        assert await other.scratchpad("loader").read() is None
-        assert not await other.scratchpad("loader").drop()
-        assert list(await other.pads()) == []
-
-    within(store, work)
+async def test_spaces_have_scratchpads_of_their_own(house: House, memory: Memory) -> None:
+    await memory.scratchpad("loader").write(goal="Mine")
+    other = await house.memory("other")
+    assert await other.scratchpad("loader").read() is None
+    assert not await other.scratchpad("loader").drop()
+    assert list(await other.pads()) == []
 
 
 async def test_those_written_last_come_first() -> None:
