@@ -507,11 +507,9 @@ SHARED = 0.5
 TAKEN_BACK = 0.6
 """The share of its weight that a retracted statement keeps; it is marked."""
 MARK = " (I took this back later.)"
-AGAIN, AGAIN_TOGETHER, FEWEST_AGAIN = 0.7, 0.9, 5
-"""A statement repeats another one, or two together, if these contain this share of its words, weighted by rarity; a
-statement of few words never counts as a repetition."""
-
-MOST_TOGETHER = 2
+AGAIN, FEWEST_AGAIN = 0.7, 5
+"""A statement repeats another one that contains this share of its words, weighted by rarity; a statement of few words
+never counts as a repetition."""
 
 _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 
@@ -542,10 +540,7 @@ def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[st
     def share(words: frozenset[str]) -> float:
         return fsum(map(rarity.__getitem__, words & one.terms)) / whole if whole else 0.0
 
-    best = sorted((each.terms for each in near), key=share)[-MOST_TOGETHER:]
-    return (not figures and share(frozenset[str]().union(*best)) >= AGAIN_TOGETHER) or any(
-        share(each.terms) >= AGAIN and figures <= frozenset(_FIGURE.findall(each.line.text)) for each in near
-    )
+    return any(share(each.terms) >= AGAIN and figures <= frozenset(_FIGURE.findall(each.line.text)) for each in near)
 
 
 def _is_own(told: PricedLine) -> bool:
