@@ -36,7 +36,7 @@ REPEATED_WORDS = 4
 """A lesson repeats an instruction if it has this many consecutive words of it."""
 MOST_TRIGGER_WORDS = 6
 LEAST_QUOTED = 3
-"""Words of a quoted reason, at least."""
+"""The fewest words of a quoted reason."""
 CATEGORIES: Mapping[LessonKind, Category] = {
     "ruling": "procedural",
     "trap": "failure",
@@ -44,10 +44,10 @@ CATEGORIES: Mapping[LessonKind, Category] = {
     "fact": "factual",
 }
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
-"""Claims that name something of the project or its tools; a number alone does not."""
+"""Kinds of claims that name something of the project or its tools; a number alone does not."""
 _TASK_RUNNERS = frozenset("bun deno just mise npm pnpm yarn".split())
 _ECHOED = lazy_re(r"^(?:\[[\w:.-]{1,40}\] )?[$>] (\S[^\n]{1,300})$", re.M)
-"""A command that a task runner says that it runs: `[test] $ go test ./...`."""
+"""A command that a task runner prints before running it: `[test] $ go test ./...`."""
 _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 _SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
 _QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
@@ -56,21 +56,18 @@ _CODE_HEADS = frozenset(
     "class const def export from func function implements import interface let namespace package private public return "
     "static struct type using var".split()
 )
-"""Words by which a line of code is none of a shell."""
+"""Words that begin a line of code which is not a shell command."""
 _PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
 _PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
 _PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
-"""Names with a slash that are paths, and not two words like “and/or”."""
+"""Names with a slash that are paths, unlike two words such as “and/or”."""
 
 
 class RunEvidence:
-    """The evidence of a run, as far as a model saw it: who said what, what was done, and what outputs ask for."""
+    """A run's evidence, as far as a model saw it: who said what, what was done, and what outputs instruct."""
 
     def __init__(self, material: RunMaterial, shown: Sequence[Message], told: Sequence[Message] = ()) -> None:
-        """Take the messages of the run that a model was `shown`, numbered from 1, and others that it was `told` of.
-
-        Those are what the diary stands on.
-        """
+        """Take the messages that a model was `shown`, numbered from 1, and those it was only `told` of by the diary."""
         self.material, self.shown, self.told = material, shown, told
         self._read = (*shown, *told)
         self._by_message: dict[int, SourceIndex] = {}
@@ -103,7 +100,7 @@ class RunEvidence:
 
     @cached_property
     def done(self) -> SourceIndex:
-        """Every call of the run, what its task runners say that they run, and everything that was said: no outputs."""
+        """Every call of the run, the commands that task runners print, and everything that was said, but no outputs."""
         echoed = (line for step in self.steps if _runs_tasks(step) for line in _ECHOED.findall(step.output))
         return SourceIndex([*(call_text(step.call) for step in self.steps), *echoed, *self._spoken])
 
@@ -121,7 +118,7 @@ class RunEvidence:
 
     @cached_property
     def ordered(self) -> list[set[tuple[str, ...]]]:
-        """The instructions in outputs, each as its sequences of words; instructions by the user are left out."""
+        """The instructions in outputs, each as its sequences of words, without the user's own instructions."""
         out: list[set[tuple[str, ...]]] = []
         for each in self.shown:
             if each.role != "tool":
@@ -159,7 +156,7 @@ class Verified(Struct, frozen=True, kw_only=True):
 
     observation: Observation | None = None
     complaints: tuple[str, ...] = ()
-    """Why it was refused, or which parts were struck."""
+    """Why it was refused, or which parts were removed."""
 
 
 def verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
@@ -173,9 +170,9 @@ def verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
     limits = strike(limits_of(said), evidence.grounds).text
     limits = "" if _orders_fault(limits, evidence) else limits
     if left.complaints and _opening(left.text) != _opening(said.lesson):
-        return Verified(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
+        return Verified(complaints=left.complaints)  # Its subject was removed, so the rest would say something else.
     if left.complaints and _holds_way_out(said, said.lesson) and not _holds_way_out(said, left.text):
-        return Verified(complaints=left.complaints)  # A trap without its way out helps nobody.
+        return Verified(complaints=left.complaints)  # A trap without a way out helps nobody.
     if not left.text or not (why or named_in(text)):
         fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
         return Verified(complaints=left.complaints or (fault,))
@@ -219,7 +216,7 @@ def _fault(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str
 
 
 def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
-    """The quoted reason and its speaker; empty where nobody said it, or its length is unsuitable."""
+    """The quoted reason and its speaker; empty if nobody said it, or if it is too long or too short."""
     said = " ".join(why.split()).strip('“”"')
     if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
         return "", ""
@@ -264,7 +261,7 @@ def _orders_fault(text: str, evidence: RunEvidence) -> str:
         is_call = claim.kind == "command" and _PROGRAM.match(claim.text) and head not in _CODE_HEADS
         if is_call and not evidence.done.supports(claim):
             return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
-    # The words of an error that was met, and a command that was run, are experience wherever else they stand.
+    # Words of an error that occurred, and commands that were run, are experience wherever else they appear.
     bare = _QUOTED.sub(lambda found: " … " if evidence.errors.holds(found[0]) else found[0], text)
     bare = _CODE.sub(lambda found: " … " if evidence.done.holds(found[1]) else found[0], bare)
     rows = {row for row in _word_sequences(bare) if not evidence.user.holds(" ".join(row))}
@@ -318,7 +315,7 @@ def _trigger(said: LessonSaid, why: str, evidence: RunEvidence) -> Trigger | Non
     met, failed = 0, 0
     for each in evidence.steps:
         if way and way in " ".join(each.command.split()) and not each.failed:
-            break  # Whoever took the way out steps into it no more.
+            break  # After taking the way out, the run no longer meets the trap.
         if each.result is not None and _matches_trigger(each, trigger):
             met, failed = met + 1, failed + each.failed_itself
     named = SourceIndex([why]).holds(trap)

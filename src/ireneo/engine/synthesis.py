@@ -38,7 +38,7 @@ from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.statements import prose, prose_worth
 
 OWN_TOOLS = "ireneo"
-"""Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
+"""Part of the names of the memory's own tools, whose answers were recalled and so are not evidence."""
 SHOWN_TOKENS = 16_000
 """How many tokens of a run's messages a model is shown besides the diary; small models read this much well."""
 FILLED_TOKENS = 10_000
@@ -47,22 +47,22 @@ DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
 """How many tokens of a message are shown, by speaker."""
 WIDER = (6, 4, 3, 2)
-"""How many times more tokens a message may have if few are shown."""
+"""By how much the allowance of a message is multiplied if few messages are shown."""
 LEAST_SAID = 1.5
 """The least worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
-"""Most failures of a run that are shown with their outcome, the most costly first."""
+"""The most failures of a run that are shown with their outcome, the most costly first."""
 AFTER = 2
 """How many messages after a failure may explain it."""
 MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
 LOOKED_TOKENS = 800
-"""Tokens of messages that a model is shown for each of its lessons, when it looks at them once more."""
+"""The tokens of messages shown for each lesson in the second look."""
 LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
-"""How many times the tokens above such a message may have; the most that all of them have room for."""
+"""Factors for the allowance of a message in the second look; the largest one that fits all of them is taken."""
 RELATED, NEIGHBOURS = 3, 2
-"""Messages that a lesson does not rest on but that name the same, and known lessons like it, at most."""
+"""The most messages that a lesson does not cite but that name the same, and the most known lessons like it."""
 NEAR = 0.2
-"""The least likeness (shared words and names, of all of both) of a known lesson that is shown beside a new one."""
+"""The least similarity (shared words and names over all words and names) of a known lesson shown beside a new one."""
 KNOWN_TOLD = 40
 """How many known lessons of the project a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
@@ -102,7 +102,7 @@ async def synthesise(
 ) -> Synthesis:
     """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError.
 
-    `drawn` is what rules would tell of it for the first time: what other runs showed as well, no model leaves out.
+    `drawn` are the new lessons of rules; the model can't drop those that other runs showed as well.
     """
     # Lessons in a model's words come first: rules count the others without being shown them.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))
@@ -211,7 +211,7 @@ def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageI
         answered = [each for each in message.draft.results if any(True for _ in said_in_results(each))]
         if message.role == "user" or answered:
             worth[message.id] = 100.0
-            # Without the call, the refusal would seem to concern the call shown before.
+            # Without its call, a refusal would seem to concern the call shown before.
             worth |= {called[each.call_id]: 100.0 for each in answered if each.call_id in called}
         elif message.role == "assistant":
             said = max(map(prose_worth, prose(message.text)), default=0.0)
@@ -231,7 +231,7 @@ def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageI
 
 
 def _own(material: RunMaterial) -> list[Message]:
-    """The run's messages without the answers of the memory's own tools."""
+    """The run's messages, without the answers of the memory's own tools."""
     recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
     return [each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)]
 
@@ -253,7 +253,7 @@ def _numbered(
     count: Count,
     wanted: Mapping[MessageId, set[str]] = MappingProxyType({}),
 ) -> str:
-    """Render messages, each cut to its allowance: texts first, then calls; of outputs the lines with `wanted` names."""
+    """Render messages, each cut to its allowance: texts, then calls, and of outputs the lines with `wanted` names."""
     lines: list[str] = []
     last = -1
     for number, message in shown.items():
@@ -276,7 +276,7 @@ def _numbered(
 
 
 def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
-    """The first line of a long text, and those with one of `names` and their neighbours; all where there are none."""
+    """A text's first line, and the lines with one of `names` and their neighbours; the whole text if there are none."""
     lines = text.splitlines()
     held = [at for at, line in enumerate(lines) if any(name in line for name in names)]
     if not held or count(text) <= room:
@@ -298,18 +298,18 @@ def _verified(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tupl
 
 
 class _Look(Struct, frozen=True, kw_only=True):
-    """What a model is shown when it looks at its lessons once more."""
+    """What a model is shown in its second look at the lessons."""
 
     evidence: RunEvidence
-    """The messages under their numbers: those shown before, and then others."""
+    """The messages with their numbers: first those shown before, then others."""
     near: Sequence[Record]
-    """The known lessons that are like the new ones."""
+    """Known lessons that are like the new ones."""
 
 
 def _second_look(
     held: Sequence[tuple[LessonSaid, Verified]], known: Sequence[Record], evidence: RunEvidence, count: Count
 ) -> tuple[_Look, Prompt]:
-    """The prompt to look at lessons once more, beside what they rest on and what else names the same."""
+    """The prompt for a second look at lessons, beside the messages they cite and others that name the same."""
     own = _own(evidence.material)
     near: dict[MemoryId, Record] = {}
     wanted: dict[MessageId, set[str]] = {}
@@ -341,7 +341,7 @@ def _second_look(
 
 
 def _filled(said: LessonSaid) -> dict[str, object]:
-    """The fields of a lesson that say something."""
+    """The fields of a lesson that are not empty."""
     return {name: value for name, value in msgspec.structs.asdict(said).items() if value not in ("", [])}
 
 
@@ -369,7 +369,7 @@ def _related(
 
 
 def _looked_lines(places: Mapping[int, Message], wanted: Mapping[MessageId, set[str]], most: int, count: Count) -> str:
-    """The messages in their order, of long outputs the lines that name what the lessons name."""
+    """The messages in order; of long outputs only the lines that name what the lessons name."""
     rooms = {each.id: _room(each, failed=True) / 2 for each in places.values()}
     sizes = [(rooms[each.id], each.tokens) for each in places.values()]
     fitting = (times for times in LOOKED_TIMES if sum(min(times * room, size) for room, size in sizes) <= most)
@@ -385,7 +385,7 @@ def _looked_lines(places: Mapping[int, Message], wanted: Mapping[MessageId, set[
 def _looked_at(
     held: Sequence[tuple[LessonSaid, Verified]], look: LessonsLook, evidence: RunEvidence
 ) -> list[tuple[LessonSaid, Verified]]:
-    """The lessons after a second look: as they are, mended, or refused for what the model says is wrong with them."""
+    """The lessons after a second look: unchanged, corrected, or refused with the model's reason."""
     out = dict(enumerate(held, 1))
     for mended in look.mended:
         if mended.number in out:
@@ -416,7 +416,7 @@ def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observati
 
 
 def speaks_of(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the messages support any claim of `text`; only then are they evidence for or against it."""
+    """Whether the messages mention any claim of `text`; only then are they evidence for or against it."""
     evidence = SourceIndex(source_texts(cited))
     return any(evidence.supports(claim) for claim in named_in(text))
 
@@ -424,7 +424,7 @@ def speaks_of(text: str, cited: Sequence[Message]) -> bool:
 def _observed_again(
     again: Sequence[tuple[bool, Record, Sequence[Message]]], evidence: RunEvidence
 ) -> list[Observation]:
-    """Observations of known lessons in a model's words, which it confirms or contradicts by these messages."""
+    """Observations of known lessons worded by a model, which it confirms or contradicts by these messages."""
     out: dict[str, Observation] = {}
     for held, record, cited in again:
         there = cited[:MOST_SOURCES]
@@ -446,7 +446,7 @@ def _observed_again(
 
 
 def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> list[Observation]:
-    """The observations by rules; those that a model called worthless become statistics."""
+    """Rules' observations, of which those that a model called worthless are only counted."""
     return [
         replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
         for each in shown
