@@ -46,7 +46,6 @@ prefer small modules over long ones
 we should be passing ids instead of names wherever we can
 migrations should not live in core, that's what the db folder is for
 no, we dropped the retry on purpose
-keep our release notes in the wiki
 Every handler must return a typed result
 Ask me before you delete any branch
 We use tabs here, not spaces
@@ -89,25 +88,11 @@ could you please stop renaming my columns
 Why do I have to keep telling you not to touch the seed data?
 I don't want customers' addresses in our log files
 we only want snapshots of the public screens, the others change daily
-This is a library, and whoever installs it has no access to our registry
 the house rule is to never log a customer's name
 it doesn't make sense to open pull requests with failing tests
 there's no point in mocking the clock in unit tests
-It's not intended that readers see drafts of other authors
-the sample settings must match the defaults exactly
-Tenant settings should take precedence over defaults
 not as an attachment, but as a link in the ticket
-can we use our retry helper?
-should we go through the usual review queue?
-You don't need to download it, you have a checkout at ../billing/core
-Why aren't we using the pool for reports? That's the preferred approach of this service.
-We don't want a wrapper for one call. That's too much indirection.
-sqlite3.Row does NOT keep the order of aliases, that's a hallucination
-the checks failed cause you formatted a single file, just run the formatter over everything
-Don't need a docstring on every test, it's unhelpful
-We've been moving validation into the schemas to have a cleaner core, not scattered checks
 the importer must NEVER write outside of its own schema
-and remember to sort migrations before you commit
 I'll start the workers myself
 i'll run the migrations myself. what should I see?
 there's no need to keep old clients working. we're still prototyping
@@ -117,13 +102,10 @@ I don't want every service to have its own pipeline
 we must never swallow exceptions
 from now on, never ask me whether to go on if it seems plain
 you should not be editing files of the release branch
-we dont want nested folders ever, keep them flat
 we want integration tests, not mocks
 that is wrong, just use the ledger tool for exports as per @rules/exports.md
 Wir wollen keine Adressen von Kunden in unseren Protokollen
-Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?
-Können wir unsere Hilfsklasse für Wiederholungen nehmen?
-Es ist nicht vorgesehen, dass Leser die Entwürfe anderer sehen""".splitlines()
+Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?""".splitlines()
 RECORDED = """\
 create a rule that says to add a failing test before any bug of a reader is mended
 Can you update CLAUDE.md to specify that imports go through the queue?
@@ -132,9 +114,6 @@ make a rule to record what we learned re running the queue without the cache
 note that as a rule, we organize the logic of the readers in modules
 make sure to split readers into their own directories
 use `ledger-queue` instead of bull-queue""".splitlines()
-GRANTED = """\
-yes there are, the suites are in ../server/suites
-actually there is one, a reader of rows in tools/rows.py""".splitlines()
 ALIKE = """\
 you're wrong about the cache, it is shared, because both workers mount the same volume
 why didnt you switch into the checkout of the ledger?
@@ -185,7 +164,6 @@ no, it is fine
 This is a draft, so the titles may change
 The totals don't match the invoice
 looks like we need another index
-don't open the panel. don't do that when the row is empty.
 don't merge the branch yet
 I'd do it myself
 I'll do that manually
@@ -214,11 +192,6 @@ def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
         "that's not how we write fixtures: they are built by hand",
         "we agreed not to cache totals, compute them each time",
         "we deploy only through the pipeline",
-        "the store is on python 3.9, so no match statements in there",
-        "the ledger format is frozen, so never add a field to it",
-        "bin/load is deprecated, use `bin/import`",
-        "amounts must be kept in cents",
-        "log messages should start with the name of the ledger",
         "I told you before, no logic in the templates",
         "please write the release notes in French from now on",
         "I'm running the server already, so no need to start it yourself",
@@ -306,12 +279,6 @@ def test_a_form_that_leaves_no_doubt_needs_no_other_sign(said: str) -> None:
 @pytest.mark.parametrize("said", RECORDED)
 def test_what_is_to_be_written_down_as_a_rule_binds(said: str) -> None:
     assert stands_alone(said)
-
-
-@pytest.mark.parametrize("said", GRANTED)
-def test_a_contradiction_that_names_a_place_binds_where_the_agent_grants_it(said: str) -> None:
-    assert stands_alone(said, conceded=True)
-    assert not stands_alone(said)
 
 
 @pytest.mark.parametrize("said", ALIKE)

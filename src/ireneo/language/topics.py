@@ -339,6 +339,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     """What makes a sentence said once a lasting rule, and what binds it to the task at hand."""
 
     lead: Patterns = Patterns(r"(?:{}[\s,.!:*_…–—-]*)+")  # At the beginning of a clause: filler words
+    wants_rather: Patterns = UNDOTTED  # Anywhere: what is wanted instead of something else
     bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
     prefers: Patterns = BARE  # The same: how something is to be done whenever it is done
     uses: Patterns = BARE  # The same: an order, which may be a step as well
@@ -347,50 +348,26 @@ class Binding(Topic, frozen=True, kw_only=True):
     decided: Patterns = UNDOTTED  # Anywhere: it is intended
     belongs: Patterns = UNDOTTED  # Anywhere: where something belongs
     practice: Patterns = UNDOTTED  # Anywhere: how the team works
-    heads: Patterns = UNDOTTED  # Anywhere: the direction of the work
     norms: Patterns = UNDOTTED  # Anywhere: how something should be
-    possessed: Patterns = UNDOTTED  # Anywhere: what belongs to the team
     causes: Patterns = UNDOTTED  # Anywhere: a reason that applies to other cases as well
     opposes: Patterns = UNDOTTED  # Anywhere after an order: what it replaces
     asks_first: Patterns = UNDOTTED  # Anywhere: what the agent must ask for, or who decides
     unasked: Patterns = UNDOTTED  # Anywhere: nobody asked for it
     vague: Patterns = BARE  # At the beginning of an order's object: it refers to something named elsewhere
-    conditions: Row = ()  # After such a word: what follows is a condition
     ends_vague: Patterns = Patterns(r"(?:.*\s)?{}\W*")  # The same, as the whole object or at its end
     wishes_for: Patterns = UNDOTTED  # Anywhere: a request for one thing that doesn't exist yet
     cases: Patterns = UNDOTTED  # Anywhere: what a program should do in a special case
     requests: Patterns = BARE  # At the beginning of a message: it gives a task, not a rule
     weighs: Patterns = UNDOTTED  # Anywhere: the speaker is unsure
     refuses: Patterns = BARE  # At the beginning of a clause: what follows is not wanted
-    refuses_one: Patterns = BARE  # The same, about one thing that doesn't exist yet
-    uses_ours: Patterns = BARE  # At the beginning of a clause: a request or order to use what the project has
     otherwise: Patterns = UNDOTTED  # Anywhere in an order: it is what to do in place of what was forbidden
-    you_have: Patterns = BARE  # At the beginning: something is at a certain place
-    has_it: Patterns = UNDOTTED  # Anywhere: what is wanted already exists
-    judges: Patterns = BARE  # At the beginning of a sentence: a criticism of something
-    contradicts: Patterns = BARE  # At the beginning of a sentence: it contradicts what was said
-    unmeant: Patterns = BARE  # At the beginning of a clause: what follows is not intended
-    agrees: Patterns = UNDOTTED  # Anywhere: two things should be the same
     senseless: Patterns = BARE  # At the beginning of a clause: what follows is pointless
-    reminds: Patterns = BARE  # At the beginning of a sentence: what follows was known already
     stressed: Patterns = Patterns(flags=0)  # Anywhere, in capitals: something is forbidden, or allowed in one way only
-    tells_me: Patterns = UNDOTTED  # Anywhere: the speaker wants to be told or shown something
-    ever: Patterns = UNDOTTED  # Anywhere in what is not wanted: neither now nor later
-    wants_rather: Patterns = UNDOTTED  # Anywhere: what is wanted instead of something else
     cites: Patterns = UNDOTTED  # Anywhere: a document that contains the rules
     breaches: Patterns = BARE  # At the beginning of a clause: a rule was broken, or must be kept
-    is_such: Patterns = BARE  # At the beginning of a clause: a property of the project
-    refutes: Patterns = UNDOTTED  # Anywhere: what was said is made up
-    denied: Patterns = Patterns(flags=0)  # Anywhere: something is not true
     habits: Patterns = BARE  # At the beginning of a question: it asks why work is done in a way
     instead_of: Patterns = UNDOTTED  # At the beginning of a sentence: not in this way but in another
-    needless: Patterns = BARE  # At the beginning of a clause: something is unnecessary
-    blamed: Patterns = UNDOTTED  # Anywhere: the consequence of what the agent did
-    just: Patterns = BARE  # At the beginning of a clause after criticism: an order
     our_way: Patterns = UNDOTTED  # Anywhere: how the speaker's team does something, or doesn't; what it decided on
-    so_no: Patterns = UNDOTTED  # Anywhere: what follows from a fact must not be done
-    replaced: Patterns = UNDOTTED  # Anywhere: something is out of date
-    duties: Patterns = BARE  # After the words for a kind of things: how all of them must be
     told_before: Patterns = UNDOTTED  # Anywhere: the speaker said it before
     halts: Patterns = BARE  # At the beginning of a clause: the speaker wants an answer now, and no work
     from_now: Patterns = UNDOTTED  # Anywhere in an order: it is valid from now on

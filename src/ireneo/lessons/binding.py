@@ -57,18 +57,12 @@ REMEMBERED = 512
 
 
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
-_POINTS_TO_IT = lazy_re(
-    lambda: rf"(?:{either(_SAYS.bans)}\s?)?(?:do )?{either(_SAYS.vague)}.{{0,3}}{either(_SAYS.conditions)}\b",
-    re.I,
-)
 _POLITE_ALL = lazy_re(lambda: rf"\A{either(_SAYS.requests)} ?(?:please )?", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}\)")
 """The end of a parenthesis without its beginning."""
 _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
-_NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}/|https?://)?\w[\w.-]{0,60}/\w|\.\./\w")
-"""A name in code."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -85,7 +79,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if any(_ASIDE.fullmatch(each) and PASTED.search(each) for each in told):
         return False  # A comment of a program.
     said = [each for each in told if not _SAYS.of_moment.search(each)]
-    if binds_outright(said, answers=about is not None, conceded=conceded):
+    if binds_outright(said):
         return True
     # Where a command was refused, that is the subject.
     command = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
@@ -95,14 +89,13 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _SAYS.requests.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
-        parts = parts_of(each)
-        asks = _SAYS.requests.match(_without_lead(each)) or any(map(_SAYS.halts.match, map(_without_lead, parts)))
-        if asks or _is_of_a_case((*parts, *said[at + 1 : at + 2])):
+        asks = any(map(_SAYS.halts.match, map(_without_lead, parts_of(each))))
+        if asks or _SAYS.requests.match(_without_lead(each)):
             continue
         if _SAYS.of_display.search(each) or ": - " in each or _AN_ERROR.search(each):
             continue  # How a product looks, a list of what it does, or with which error it fails.
         # A sentence about the current task may have a clause with a rule.
-        for part in (each, *parts):
+        for part in (each, *parts_of(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
             if part != each and form < ORDERED and not (form and of_task(each) and _SAYS.practice.search(part)):
                 continue
@@ -255,22 +248,19 @@ def _is_plain_order(sentence: str) -> bool:
     return is_order(_without_lead(sentence)) or forbids(sentence)
 
 
-def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
+def binds_outright(said: Sequence[str]) -> bool:
     """Whether one of these sentences is general by its form alone, whatever its weight."""
-    for at, each in enumerate(said):
-        before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
+    for each in said:
         if is_pasted(each) or _CUT_OFF.match(each) or _SAYS.of_display.search(each) or ": - " in each:
             continue
-        if any(wants_none(part, after) for part in parts_of(each)) and not _is_question(each):
+        if any(map(wants_none, parts_of(each))) and not _is_question(each):
             return True
         if is_to_be_recorded(each):
             return True
         enough = _tells_enough(each) or _content_words(each) >= FULL
         if enough and holds_for_good(each) and not of_task(each):
             return True
-        if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
-            return True
-        if any(_outright(part, conceded=conceded) for part in (each, *parts_of(each))):
+        if any(map(_outright, (each, *parts_of(each)))):
             return True
     return False
 
@@ -313,8 +303,6 @@ def binding(sentence: str, *, before: str = "") -> float:
         return ORDERED
     if _SAYS.instead_of.search(said) or (_SAYS.wants_rather.search(said) and _RULINGS.process.search(said)):
         return ORDERED
-    if _SAYS.reminds.match(said) and not _is_vague(_SAYS.reminds.sub("", said, count=1)):
-        return ORDERED
     if _SAYS.belongs.search(said) and _SAYS.opposes.search(said) and len(NAMES.findall(sentence)) > 1:
         return ORDERED  # One named place, not another.
     if any(_SAYS.stressed.search(_without_lead(each)) for each in clauses):
@@ -322,21 +310,18 @@ def binding(sentence: str, *, before: str = "") -> float:
     if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
         return ORDERED
     reason = bool(_SAYS.causes.search(said))
-    if reason and _RULINGS.process.search(said) and any(_SAYS.needless.match(_without_lead(each)) for each in clauses):
-        return ORDERED
     # A sentence that disputes something states facts, and is no rule.
     wished = any(map(_SAYS.wishes_for.search, clauses))
     facts = _RULINGS.disputes.search(sentence) is not None or wished
     general = not facts and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
-    return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
+    return STATED * (general or any(_orders(each, reason) or _states(each) for each in clauses))
 
 
-def _outright(said: str, *, conceded: bool) -> bool:
+def _outright(said: str) -> bool:
     """Whether a sentence, or a clause, is general by its form alone.
 
-    It criticises how work is done, and the agent agreed. It repeats something. It asks to leave something out, or to
-    use what the project has. It says what the project is, and what follows from that. It denies something by name that
-    was made up. It says what is not intended, or what must be the same.
+    It repeats something, asks to leave something out, says who does what or how work is done here, or what must be the
+    same.
     """
     body = _without_lead(said)
     if _content_words(said) < LEAST:
@@ -346,49 +331,21 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if of_task(_SAYS.cites.sub("", said) if cites else said):
         return False
-    if not asked and not _SAYS.weighs.search(said) and _is_our_way(said, body):
+    if not asked and not _SAYS.weighs.search(said) and (_SAYS.told_before.search(said) or _SAYS.our_way.search(said)):
         return True
     if _RULINGS.polite.match(body) and _asks_for_good(body):
         return True
-    if (found := _SAYS.uses_ours.match(body)) is not None and _content_words(body[found.end() :]) > 0:
-        return True
     if asked:
         return False
-    return _takes_back(said, conceded) or (not _SAYS.weighs.search(said) and _says_how_it_is(said, body))
+    return not _SAYS.weighs.search(said) and _says_how_it_is(said)
 
 
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
-    """Whether a sentence says what is not intended, what applies from now on, or what a document of rules says."""
-    if (found := _SAYS.unmeant.match(body)) is not None:
-        return _content_words(body[found.end() :]) >= LEAST
+    """Whether a sentence says what applies from now on, or what a document of rules says."""
     clauses = parts_of(said)
     if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True
     return cites and any(_SAYS.breaches.match(each) for each in (said, body, *parts_of(said)))
-
-
-def _is_our_way(said: str, body: str) -> bool:
-    """Whether a sentence says how work is done here, what follows from a fact, or what replaced something old."""
-    if _SAYS.told_before.search(said) or _SAYS.our_way.search(said):
-        return True
-    if (found := _SAYS.so_no.search(said)) is not None and not _SAYS.cases.match(body):
-        return _content_words(said[: found.start()]) > 0 and _content_words(said[found.end() :]) > 0
-    if (found := _SAYS.replaced.search(said)) is not None:
-        later = (_without_lead(each) for each in parts_of(said[found.end() :]))
-        return any(_SAYS.uses.match(each) and _NAMED.search(each) for each in later)
-    return _is_duty(body)
-
-
-def _is_duty(body: str) -> bool:
-    """Whether a clause says how all things of a kind must be: “dates must be stored in UTC”."""
-    words = WORD.findall(body)[:3]
-    if len(words) < 3 or words[0].lower() in common_words() or _SAYS.cases.search(body) or _SAYS.of_layout.search(body):
-        return False
-    kind = next((word for word in words[:2] if word.endswith("s") and word.islower()), words[0])
-    if not kind.endswith("s") or (kind != words[0] and words[0].lower() in _RULINGS.definite):
-        return False
-    rest = body[body.index(kind) + len(kind) :].strip()
-    return bool(_SAYS.duties.match(rest)) and _content_words(body) > LEAST
 
 
 def places_kind(sentence: str) -> bool:
@@ -399,26 +356,9 @@ def places_kind(sentence: str) -> bool:
     return bool(kind and place) and words[0].lower() not in _RULINGS.definite and not _is_question(sentence)
 
 
-def _takes_back(said: str, conceded: bool) -> bool:
-    """Whether a sentence denies something that was made up or isn't needed, or contradicts and the agent agreed."""
-    place = _SAYS.you_have.match(said)
-    if place is not None and not _SAYS.weighs.search(said) and _NAMED.search(said, place.end() - 1):
-        return True
-    if _SAYS.denied.search(said) and _NAMED.search(said) and (_SAYS.refutes.search(said) or _SAYS.has_it.search(said)):
-        return True
-    return bool(conceded and _SAYS.contradicts.match(said) and _NAMED.search(said)) and _content_words(said) >= LEAST
-
-
-def _says_how_it_is(said: str, body: str) -> bool:
-    """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
-    if _FORMS.runs_itself.match(said) or is_senseless(said) or _is_blamed(parts_of(said)):
-        return True
-    if _SAYS.cases.search(said):
-        return False
-    same = _SAYS.agrees.search(body)
-    if same is not None and same.start() > 0 and not _SAYS.vague.match(body):
-        return _content_words(body[: same.start()]) > 0 and _content_words(body[same.end() :]) > 0
-    return bool(_SAYS.is_such.match(body)) and len(parts_of(said)) > 1 and _content_words(said) >= FULL
+def _says_how_it_is(said: str) -> bool:
+    """Whether a sentence says who does what, or what is pointless."""
+    return bool(_FORMS.runs_itself.match(said)) or is_senseless(said)
 
 
 def is_to_be_recorded(sentence: str) -> bool:
@@ -430,11 +370,6 @@ def is_to_be_recorded(sentence: str) -> bool:
     rule = asked[found.end() :].split()
     points = any(_SAYS.vague.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
     return not points and _content_words(" ".join(rule)) >= LEAST
-
-
-def _is_of_a_case(following: Sequence[str]) -> bool:
-    """Whether the next clause or sentence restricts it to one case of the program."""
-    return any(_POINTS_TO_IT.match(_without_lead(each)) for each in following)
 
 
 def _lasts(clause: str, then: str) -> bool:
@@ -463,18 +398,7 @@ def _asks_for_good(polite: str) -> bool:
     return _forbids(polite) or _prefers(order)
 
 
-def _follows_what_was_asked(sentence: str, before: str) -> bool:
-    """Whether a sentence states a preference after a question why it was not followed."""
-    asked = _is_question(before) and _SAYS.habits.match(_without_lead(before)) and _is_telling(before)
-    return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in parts_of(sentence))
-
-
-def _wants_to_be_told(sentence: str) -> bool:
-    """Whether a sentence refuses what the agent was about to do, and asks to be told instead."""
-    return bool(_RULINGS.no.match(sentence) and _SAYS.tells_me.search(sentence)) and not _is_question(sentence)
-
-
-def wants_none(clause: str, after: str) -> bool:
+def wants_none(clause: str) -> bool:
     """Whether a clause rejects a kind of thing: “we don't want generated files under version control”."""
     body = _without_lead(clause)
     if (found := _SAYS.refuses.match(body)) is None or of_task(body):
@@ -482,19 +406,10 @@ def wants_none(clause: str, after: str) -> bool:
     words = [each.rstrip("'’") for each in WORD.findall(body[found.end() :])]
     if len(words) < LEAST or _content_words(body) < LEAST or _SAYS.vague.match(" ".join(words)):
         return False
-    if _SAYS.refuses_one.match(body) and _SAYS.judges.match(_without_lead(after)):
+    if _SAYS.kinds.match(" ".join(words)):
         return True
-    if _SAYS.kinds.match(" ".join(words)) or _SAYS.ever.search(body):
-        return _content_words(body) >= LEAST
     kind = words[0].lower() not in common_words() and words[0].endswith("s") and words[0].islower()
     return kind and len(words) >= FULL
-
-
-def _is_blamed(clauses: Sequence[str]) -> bool:
-    """Whether a clause blames the agent's way of work, and a later one orders another way."""
-    return any(
-        _SAYS.blamed.search(each) and any(map(_SAYS.just.match, clauses[at + 1 :])) for at, each in enumerate(clauses)
-    )
 
 
 def is_senseless(clause: str) -> bool:
@@ -510,7 +425,7 @@ def lacks_subject(sentence: str) -> bool:
 
 def points_nowhere(sentence: str) -> bool:
     """Whether a sentence begins with “it” or “this” that refers to nothing before: “it makes no sense to …”."""
-    return is_senseless(sentence) or bool(_SAYS.is_such.match(_without_lead(sentence)))
+    return is_senseless(sentence)
 
 
 def _is_question(sentence: str) -> bool:
@@ -588,11 +503,10 @@ def _orders(clause: str, reason: bool) -> bool:
     order = _without_lead(_SAYS.steady.sub("", body).strip())
     if not _SAYS.uses.match(order) or _is_vague(order) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause):
         return False
-    ours = _SAYS.possessed.search(body) or _SAYS.opposes.search(order) or _RULINGS.process.search(order)
-    return steady or reason or ours is not None
+    return steady or reason or bool(_SAYS.opposes.search(order) or _RULINGS.process.search(order))
 
 
-def _states(clause: str, reason: bool) -> bool:
+def _states(clause: str) -> bool:
     """Whether a clause says where something belongs, what the practice is, or where the work is going."""
     body = _without_lead(clause)
     if _SAYS.vague.match(body) or _SAYS.cases.search(clause) or _SAYS.wishes_for.search(clause):
@@ -602,7 +516,7 @@ def _states(clause: str, reason: bool) -> bool:
         place = None  # It says where something is to be displayed.
     # An explanation of why something happened is no practice.
     practice = _SAYS.practice.search(body) and not (_SAYS.happened.search(body) or _SAYS.causes.match(clause.strip()))
-    return bool((place is not None and place.start() > 0) or practice or (_SAYS.heads.search(body) and reason))
+    return bool((place is not None and place.start() > 0) or practice)
 
 
 def _of_a_kind(clauses: Sequence[str]) -> bool:
