@@ -18,6 +18,7 @@ FAILED = {
     "a process that says how it ended": "stuff\nProcess exited with code 137",
     "Go's last line": "main.go:3: oops\nexit status 2",
     "a tool that was misused": "<tool_use_error>File does not exist.</tool_use_error>",
+    "a patch that fits nowhere": "apply_patch verification failed: Failed to find expected lines in a.py",
     "an error first": "Error: payment method not found",
     "a named exception first": "ValueError: 3",
     "a call that was turned down": "The user doesn't want to proceed with this tool use.",

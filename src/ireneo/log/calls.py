@@ -229,6 +229,7 @@ _FAILED_AT_START = _any_of(
     r"\[(?:Operation|Request) (?:[Cc]ancelled|interrupted by user)",
     r"\(eval\):\S*\d: ",
     r"unknown (?:flag|command|option)\b",
+    r"apply_patch verification failed\b",
     r"\w+: [^\n]{0,200}\(HTTP [45]\d\d\)",
 )
 _FAILED_ALONE = lazy_re(
