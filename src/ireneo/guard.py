@@ -206,5 +206,4 @@ def last_lines(path: str | PathLike[str]) -> list[bytes]:
             lines = file.read().split(b"\n")
     except OSError:
         return []
-    # The first line may be incomplete.
     return lines[1:] if start else lines

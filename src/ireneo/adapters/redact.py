@@ -528,7 +528,6 @@ class SecretRedactor:
         self._kinds.update(new)
         for value, kind in new.items():
             self._newest.extend(_forms(value, kind))
-        # Longest first, since one may contain another.
         self._known = sorted(self._newest, key=lambda one: -len(one.value))
         # Texts without a secret so far may contain these.
         self._forget_texts()

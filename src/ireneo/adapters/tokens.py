@@ -222,7 +222,6 @@ class EstimatedTokenizer:
                     self._known.clear()
                 counted = self._known[key] = self._count(text)
             return counted
-        # Names are counted repeatedly.
         known = self._short.get(text)
         if known is None:
             if len(self._short) >= _MOST_KEPT:

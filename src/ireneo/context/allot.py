@@ -340,7 +340,6 @@ class Allotter:
             spent = self._say(max(room - self._for_names - held, 0))
             spent += self._say_of_each(min(room - spent, held))
         spent += self._name(min(room - spent, self._for_names))
-        # The rest is for statements from now on.
         self._for_names = 0
         return spent
 

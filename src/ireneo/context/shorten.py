@@ -157,7 +157,6 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
         return _mark(size, "", opener)
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
-        # Prefer whole lines.
         tail = ends.tail.partition("\n")[2] or ends.tail
         fence = _open_fence(said[: len(said) - len(tail)])
         ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)

@@ -123,7 +123,6 @@ def opening_lessons(
             continue
         cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
         if not KINDS[record.kind].costs_each_time:
-            # It only had a cost when it was true.
             cost *= share
         if is_ruling(record.cue):
             cost += A_RULING

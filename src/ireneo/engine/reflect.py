@@ -306,7 +306,6 @@ async def reflect(resources: Resources, space: str, *, force: bool = False) -> R
 
 
 def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
-    # If many are due, the newest come first.
     new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_changed(tx, space, BATCH)]
     if not (reflection_due(new) or force):
         return _ReflectionInput(new=())

@@ -452,7 +452,6 @@ def settle_taken_back(tx: Transaction, space: str, known: Sequence[Record], word
 def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """What remains of a memory about several people if one of them is gone; None if it isn't such a memory."""
     if record.kind == "episodic" and not lasted(record):
-        # A past event has no remainder.
         return None
     text, value = without(record.text, draft.text), without(record.value, draft.text) or ""
     if text is None:
@@ -503,7 +502,6 @@ def _settle_draft(tx: Transaction, space: str, draft: MemoryDraft) -> Remembered
     if not heard and (draft.origin in ("agent", "derived") or (cited and not draft.messages)):
         held = already_held(tx, space, draft, known)
         if held is not None and draft.project and _settled_in_project(tx, space, draft.project, [held]) == []:
-            # It is not visible from this project.
             held = None
         # Evidence against a recalled memory, or of its end, is no echo of it.
         if held is not None and not draft.against and draft.until is None:
@@ -672,7 +670,6 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:
     """How much each is worth keeping, the lowest first, without pinned ones."""
     weighed = [(KINDS[each.kind].retention(each, now), each) for each in records if not each.pinned]
-    # Of equal ones the earliest first.
     return sorted(weighed, key=lambda each: (each[0], each[1].recorded, each[1].at, each[1].id))
 
 

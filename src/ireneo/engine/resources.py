@@ -307,7 +307,6 @@ class Cleaning:
             return fields
         redactor = self._redactor()
         attribute = fields.get("attribute")
-        # The attribute names its value.
         under = {"value": attribute} if isinstance(attribute, str) else {}
         before, cleaned = None, fields
         while cleaned is not before:

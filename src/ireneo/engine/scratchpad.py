@@ -84,7 +84,6 @@ class Scratchpad:
             pad = self._read(tx)
             if pad is None:
                 return None
-            # The session named like the task, if there is one.
             session = self.task if tx.sessions.get(SessionKey(self._space, self.task)) else ""
             drafts = promoted(pad, outcome, session, self._project or pad.project, now)
             done = settle_drafts(tx, self._space, drafts)

@@ -126,12 +126,10 @@ class HeldVectors:
         """
         key = (space, index, embedder)
         if (likely := port.likely(space, index, embedder, query, k)) is not None:
-            # The store searches with its own index.
             with self._guard:
                 self._held.pop(key, None)
             return _Held().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)
         with self._guard:
-            # Move it to the end: the most recently used is last.
             held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
         with held.turn:
             changes = port.since(space, index, embedder, held.change)

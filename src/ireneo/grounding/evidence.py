@@ -251,7 +251,6 @@ class SourceIndex:
         moves = (found[0] for found in _MOVES.finditer(self._plain) if folder)  # `mv old/notes.md new/`
         if any(any(_finds(folder, each, _is_folder)) and any(_finds(file, each, _is_path)) for each in moves):
             return True
-        # The folder and the file may be named separately.
         while folder:
             if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
                 return True

@@ -228,7 +228,6 @@ def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
             groups.append([])
         groups[-1].append(message)
     if len(groups) > 1 and not any(each.opens_turn for each in groups[0]):
-        # Messages before the first request belong to it.
         groups[:2] = [[*groups[0], *groups[1]]]
     return tuple(_goal_messages(group) for group in groups)
 

@@ -209,7 +209,6 @@ def _applies(trap: Trap, project: str | None) -> bool:
 
 
 def _particular(trap: Trap) -> int:
-    # A file is more specific than a folder.
     file = bool(trap.path) and not trap.path.endswith("/")
     return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 

@@ -213,7 +213,6 @@ def _plain(task: Task) -> DiaryCandidate | None:
         text = f"{_listed(used)} worked"
     else:
         return None
-    # A change without a check says little.
     worth = (PLAIN if changed and held else 1.0) + _weight(task.cost.tokens)
     line = _line(f"{text}.", [*shown_changes(changed), *held] if changed else used)
     return None if instruction_like(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)

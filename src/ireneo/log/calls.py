@@ -177,7 +177,6 @@ def _command(call: Call) -> str | None:
 
 
 def _only_shows(command: str) -> bool:
-    # Here-documents contain no commands.
     steps = [step.strip() for step in _SEPARATOR.split(_without_written(command[:_LONG]))]
     telling = [step for step in steps if not _SAYS_NOTHING.match(step)]
     return bool(telling) and all(_SHOWS.match(step) for step in telling)

@@ -45,7 +45,6 @@ def beings_in(text: str, known: set[str]) -> set[str]:
 def _spoken_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The terms of a text, without owners, and which of them are relations; cached, as each text is compared often."""
     kin = persons() | beings()
-    # "Kofi's brother" is about the brother.
     owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & kin}
     said = frozenset(terms(text)) - {term for owner in owners for term in terms(owner)}
     return said, said & kin

@@ -209,7 +209,6 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
     for kind in ORDER:
         ranked: dict[MemoryId, BriefCandidate] = {}
         of_kind = [each for each in found if each.record.kind == kind]
-        # The best first; of equal ones the newer, then any fixed order.
         of_kind.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         for each in of_kind:
             ranked.setdefault(each.record.id, each)

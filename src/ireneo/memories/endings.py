@@ -135,7 +135,6 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         if len(telling(left)) > 1:
             draft = replace(draft, text=left)
         else:
-            # A plan only replaces another plan.
             held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
     found += (each for rule in _OF_SLOTS for each in rule.find(draft, held))
     held = [each for each in held if not same_slot(each, draft)]

@@ -58,7 +58,6 @@ def without(text: str, words: str) -> str | None:
     if own == text:
         left = left.replace(f"{_LEFT_OUT} ", "")
     if own != text:
-        # The rest may no longer answer the quoted question.
         frame = text if left.startswith(own.split(" ", 1)[0]) else _PHRASING.asked.sub("", text, count=1)
         return frame.replace(own, left)
     return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."

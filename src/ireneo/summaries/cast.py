@@ -191,7 +191,6 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
         return KnownCast()
     cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
     people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
-    # An old place is out of date.
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
     where = max(newest, key=_position, default=None)
     return KnownCast(

@@ -172,7 +172,6 @@ def _said(text: str) -> list[str]:
 
 @lru_cache(maxsize=STEMS)
 def _stem(word: str) -> str:
-    # married → marry
     word = f"{word[:-3]}y" if word.endswith("ied") else word
     return light_stem(base_forms().get(word, word))
 
@@ -592,7 +591,6 @@ def _which(
         # Its people are named all over the story, so another word must recur as well.
         shared = len(both) if both - each.names - each.people - _idle() else 0
         if gives and not end.row.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
-            # The creditor is paying for something else.
             continue
         theirs = bool(each.people & here)
         if each.people and is_somebody and not theirs:

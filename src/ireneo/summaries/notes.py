@@ -164,7 +164,6 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
                 is_noted = name == "direction" and part.is_written
                 lines = _weighed(section.lines, REFUSED_BESIDE) if is_noted else section.lines
                 gathered.setdefault(name, []).extend(lines)
-    # The latest status counts.
     gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
     return _sections(gathered)
 
@@ -180,7 +179,6 @@ def with_later(text: Summary, lines: Noted) -> Summary:
         if name == "status":
             gathered[name] = [line]
         else:
-            # The user's own words are shown there.
             gathered.setdefault(BESIDE if name == "asked" else name, []).append(line)
     return replace(text, sections=tuple(_sections(gathered)))
 

@@ -201,7 +201,6 @@ def seen_lines(output: str) -> list[str]:
     """The lines of a file or search result, without the line numbers and paths that the tool added."""
     lines = list(_without_places(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
-        # For a diff, added lines and context lines.
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
 

@@ -609,7 +609,6 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             passage.explain(words, told=told)
             continue
         if (remark := _REMARKED.search(line)) is not None and _UNDONE.match(remark["said"]):
-            # A TODO is a statement of its own.
             yield from passage.take(within)
         defines = is_definition(line)
         if (defines and not passage.explaining) or (not said and (passage.words or len(passage.told) > GROUPED // 2)):

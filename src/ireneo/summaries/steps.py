@@ -118,7 +118,6 @@ def of_command(command: str) -> Action:
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
     if kind in ("read", "search") and any(map(_WRITES.search, _steps(command)[:-1])):
-        # A look at what was just created.
         kind = "run"
     if kind == "edit" and (target := _last_path(command)):
         return Action(kind="edit", subject=target, added=command)

@@ -116,7 +116,6 @@ class LocalEmbedder:
         model = await asyncio.to_thread(_load_encoder)
         tokens = await asyncio.to_thread(model.tokens, texts)
         found: dict[int, Vector] = {}
-        # Imported here since it needs the extra.
         from ireneo.adapters.embed.minilm import batches
 
         for places in batches(tokens):

@@ -197,7 +197,6 @@ def _parsed(parse: Callable[[str], object], text: str) -> object:
     try:
         return parse(text)
     except (ValueError, RecursionError):
-        # A manifest that can't be read defines no commands.
         return {}
 
 

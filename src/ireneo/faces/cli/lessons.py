@@ -362,7 +362,6 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
             for some in (found, guarded)
         )
     chosen, more = any((which.project, which.kind, since)), 0 if which.all else len(guarded)
-    # A lesson that the user dropped must not be shown again.
     told = said_once([each for each in found if which.all or each.reviewed != "dropped"])
     return Answer([lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more))
 

@@ -141,7 +141,6 @@ def _app(asked: str) -> typer.Typer:
     app = typer.Typer(
         name="ireneo",
         cls=Sections,
-        # Draw boxes only on terminals.
         rich_markup_mode="rich" if sys.stdout.isatty() else None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

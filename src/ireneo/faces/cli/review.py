@@ -199,7 +199,6 @@ def typed(prompt: str, begins: str) -> str:
     try:
         import readline
     except ImportError:
-        # Windows has no readline.
         return input(prompt).strip()
     readline.set_startup_hook(lambda: readline.insert_text(begins))
     try:

@@ -273,7 +273,6 @@ class ProxySessions:
         kept = self._at_hand.pop(name, None)
         if kept is None:
             kept = KeptSession(await self._memory.session(name), self._log)
-        # The most recently used comes last.
         self._at_hand[name] = kept
         if len(self._at_hand) > MOST_SESSIONS:
             idle = next((each for each, other in self._at_hand.items() if not other.lock.locked()), name)

@@ -178,7 +178,6 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
     role = "user" if content.get("role") is None else role_of(content, place, _READ_ROLES)
     listed = content.get("parts", [])
     if listed is None or "parts" not in content:
-        # Content as other formats write it.
         listed = [{"text": content["content"]}] if isinstance(content.get("content"), str) else []
     parts = list(placed(listed, f"{place}, parts", f"{place}, part"))
     ids = iter(_call_ids(_named((part for _, part in parts), _CALL)))

@@ -282,7 +282,6 @@ def _read_media(block: Json) -> Media | Opaque:
 def _standard(block: Json, name: str) -> Media | None:
     data, url = block.get("base64"), block.get("url")
     if "source_type" in block:
-        # The layout before version 1.
         data = block.get("data") if block.get("source_type") == "base64" else None
     media_type = text_or(block.get("mime_type")) or _ANY[name]
     filename = text_or(block.get("filename")) or None

@@ -180,7 +180,6 @@ def _read_reasoning(item: Json, place: str) -> Thinking:
 def _read_call(item: Json, name: str, place: str) -> Call:
     if name in (_CALL, _CUSTOM_CALL):
         called = words(item.get("name"), f"{place}, name")
-        # A custom tool takes free text.
         given = read_arguments(item.get("arguments")) if name == _CALL else text_or(item.get("input"))
         return Call(id=_call_id(item), name=called, arguments=given)
     action = item.get("action")
@@ -192,7 +191,6 @@ def _read_output(output: object, place: str) -> tuple[Text | Media | Opaque, ...
     if not output and isinstance(output, str | list | None):
         return ()
     if isinstance(output, dict) and isinstance(output.get("image_url"), str):
-        # A screenshot.
         return (_read_media({"type": "input_image", "image_url": output["image_url"]}, place),)
     blocks = isinstance(output, list) and all(isinstance(each, dict) and "type" in each for each in output)
     if blocks or isinstance(output, str):
@@ -527,7 +525,6 @@ class OpenAIResponses(ChatFormat):
             return (_content_fits(shown, role) and shown not in _OWN_PARTS) or (shown == _APPROVAL and role == "user")
         if item != _MESSAGE:
             return item not in ("", _REASONING, _APPROVAL) and not _is_call(payload) and not _is_output(payload)
-        # A message with unknown content.
         content = payload.get("content")
         block = content[0] if isinstance(content, list) and len(content) == 1 else None
         shown = text_or(mapping(block).get("type"))

@@ -330,7 +330,6 @@ def _runs_within(value: object, number: int, is_entry: IsEntry, faults: list[Log
     lists = [("", value)] if isinstance(value, list) else list(mapping(value).items())
     for key, listed in lists:
         pairs = listed if isinstance(listed, list) else []
-        # An action and its observation may be paired in a list.
         items = [item for pair in pairs for item in (pair if isinstance(pair, list) else [pair])]
         kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
         if kept:

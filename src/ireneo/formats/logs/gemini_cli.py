@@ -202,7 +202,6 @@ class _History:
     def _rewind(self, name: object, number: int) -> None:
         found = self._place.get(name) if isinstance(name, str) else None
         if found is None:
-            # As the tool itself does.
             self._faults.append(line_fault(number, "rewinds to a message that is not there: to the start."))
         self._last = None if found is None else self._said[found].before
 
@@ -239,7 +238,6 @@ class GeminiCli(LogReader):
     marks = ((_SESSION, _PROJECT),)
 
     def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
-        # A file may hold several sessions, one behind the other.
         history = _History(faults)
         for number, value in documents(lines, faults):
             if not isinstance(value, dict):

@@ -244,7 +244,6 @@ class _SweAgentRun:
             result = text_result(calls[-1], seen, failed=_swe_agent_failed(seen, calls[-1]))
             self.builder.add(Draft(role="tool", parts=(result,)))
         elif seen:
-            # The harness rejected the reply.
             self.builder.add(Draft(role="user", parts=(Text(text=seen),), origin="injected"))
 
     def _called(self, place: int, step: Document, reply: Document) -> list[Call]:
