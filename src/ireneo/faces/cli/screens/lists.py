@@ -318,7 +318,7 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int =
         return
     if not lessons:
         none = "No lesson matches that" if chosen else "There are no lessons yet"
-        shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them from runs"
+        shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them, mostly from several runs"
         write(screen, f"  {none}; {shown}.")
         return
     by_place: dict[tuple[bool, str], list[Lesson]] = {}
