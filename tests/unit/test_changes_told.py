@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
+from ireneo.memories.endings import named_as_over
 from ireneo.types import Record
 
 NAMES = re.compile(r" (?:is called|heißt) ")
@@ -362,6 +363,11 @@ def test_of_a_quotation_stays_what_is_told_of_others(tmp_path: Path, said: str, 
     held = [each.text for each in held_after(tmp_path, said, gone) if each.holds and "died" not in each.text]
     assert [each for each in held if left in each]
     assert not [each for each in held if "Rex will" in each or "dog Rex" in each or "Rex kriegt" in each]
+
+
+def test_what_is_on_the_left_has_not_left() -> None:
+    assert not named_as_over("I cut my left hand with a knife.")
+    assert named_as_over("I left Siemens in May.")
 
 
 def test_what_is_off_calls_off_nothing_of_who_is_named_beside_it(tmp_path: Path) -> None:
