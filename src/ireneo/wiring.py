@@ -191,7 +191,7 @@ async def copy(
 ) -> CopyTally:
     """Copy a database to another address, space by space, and compare both. It may be interrupted and run again.
 
-    `spaces` limits it to some; `on_session` is called with each session before it. Raises StoreError where both sides
+    `spaces` limits it to some; `on_session` is called with each session before it. Raises StoreError if both sides
     differ in the end, and what `open` raises.
     """
     from ireneo.engine.copying import copy_store

@@ -71,7 +71,7 @@ _EVENT = lazy_re(r"event-\d+-[^/]*\.json")
 
 
 def event_files(folder: Path) -> list[Path]:
-    """The events in `folder`, in order; none if it is no folder of events."""
+    """The events in `folder`, in order; nothing if it is not a folder of events."""
     if folder.name != "events":
         return []
     found = (path for path in folder.iterdir() if _is_event(path))
@@ -320,7 +320,7 @@ _LOG = logging.getLogger("ireneo")
 
 
 def label_beside(log: Path, session: str) -> Label | None:
-    """The label that the files beside `log` give its run `session`; None where there is none."""
+    """The label that the files beside `log` give its run `session`; None if there is none."""
     place = log.absolute()
     if place.name in (*INDEXES, *ABOUT):
         return None

@@ -70,7 +70,7 @@ LONG = 20
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether `value` is no secret itself: a variable, a placeholder, an example, a mark of ours."""
+    """Whether `value` is not a secret itself: a variable, a placeholder, an example, a mark of ours."""
     return bool(_PLACEHOLDERS.search(value) or _VARIABLE.fullmatch(value))
 
 
@@ -312,7 +312,7 @@ _SERVES = lazy_re(
     re.IGNORECASE,
 )
 LONGEST_SERVING = 128
-"""Most characters of a password and of the text between it and its name."""
+"""The maximum number of characters of a password and of the text between it and its name."""
 _OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
 _NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
 _COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")

@@ -80,7 +80,7 @@ def cost(piece: str) -> int:
     """The cost of a piece in thousandths of a token.
 
     A piece in the vocabulary is one token. Any other is split into entries, longest first, which is close to the merges
-    of the real tokenizer. Rules replace this only where it would mislead: rulers, random letters.
+    of the real tokenizer. Rules replace this only if it would mislead: rulers, random letters.
     """
     if piece.isspace():
         return _white(piece)

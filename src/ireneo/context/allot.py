@@ -196,7 +196,7 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 
     statements: tuple[PricedLine, ...]
     limit: int | None = None
-    """The most tokens of its lines; None: no limit."""
+    """The maximum number of tokens of its lines; None: no limit."""
     names: tuple[Line, ...] = ()
     """Names that may follow at its end without a statement."""
 

@@ -109,7 +109,7 @@ def _from_word(before: str, tail: str) -> str:
 
 
 _LAST_PIECE, _FIRST_PIECE = lazy_re(r"(?<=\s)\S{1,60}\Z"), lazy_re(r"\S{1,60}(?=\s)")
-"""Longer pieces without a blank are no words: they are cut anywhere."""
+"""Longer pieces without a blank are not words: they are cut anywhere."""
 
 
 def _joined(ends: Shortened, *between: str) -> str:

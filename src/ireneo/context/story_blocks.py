@@ -352,8 +352,8 @@ TOLD_LIVE = 0.35
 """The share of their usual room that the newest messages get, since a model's text about the past says more per
 token."""
 TOLD_OPEN = 80
-"""The most tokens for newest messages that don't fit verbatim: a line or two by rules, until a model summarises
-them."""
+"""The maximum number of tokens for newest messages that don't fit verbatim: a line or two by rules, until a model
+summarises them."""
 EVEN = 5.0
 """The worth of an average sentence."""
 STEEP = 3
@@ -369,7 +369,7 @@ UNTOLD_WORTH = 3.0
 MOST_ROLLED = 64
 """The most texts that are joined into a deeper one that no model has written yet."""
 MOST_LINES = 120
-"""The most sentences of such a text."""
+"""The maximum number of sentences of such a text."""
 UNMARKED = "story-1/"
 """Prompts with this prefix didn't ask models for the worth of their sentences."""
 Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]

@@ -65,7 +65,7 @@ MIN_BLOCK_TOKENS = 60
 HEADINGS_TOKENS = 24
 """The allowance for headings over a block's notes."""
 MAX_DOUBT = 240
-"""Most characters of a dispute in a block's header."""
+"""The maximum number of characters of a dispute in a block's header."""
 FILLS = 3
 """How often room that turns out to be left is filled again."""
 
@@ -681,7 +681,7 @@ def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", 
 
 
 def pad_place(shown: Sequence[ContextItem]) -> int:
-    """The index for the scratchpad: before the newest user message, otherwise after all that is no plain message."""
+    """The index for the scratchpad: before the newest user message, otherwise after all that is not a plain message."""
     for place in reversed(range(len(shown))):
         if _opens_turn(shown[place]):
             return place

@@ -1,4 +1,4 @@
-"""What is written by hand: pins, their releases, disputes; for stories also threads, canon facts and summaries."""
+"""Annotations written by hand: pins, their releases, disputes; for stories also threads, canon facts and summaries."""
 
 from __future__ import annotations
 
@@ -166,12 +166,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# What is written by hand into a story.
+# Annotations of a story.
 
 MOST_CHARACTERS = 8_000
-"""The most characters of a wording by hand, since it replaces one summary."""
+"""The maximum number of characters of a wording by hand, since it replaces one summary."""
 MOST_OF_THREAD = 600
-"""The most characters of a thread or a fact, since every context shows them."""
+"""The maximum number of characters of a thread or a fact, since every context shows them."""
 
 ThreadState = Literal["open", "resolved", "canon"]
 

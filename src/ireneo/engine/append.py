@@ -46,7 +46,7 @@ _ROLES = ("system", "user", "human", "assistant", "ai")
 
 
 class Appended(ShortRepr, frozen=True, kw_only=True):
-    """What an append did."""
+    """The result of an append."""
 
     ids: tuple[MessageId, ...]
     """The ids of the messages, in order, whether new or stored before; returned blocks have none."""

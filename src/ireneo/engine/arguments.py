@@ -110,7 +110,7 @@ class _ModuleNames(dict[str, Any]):
 
 
 def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
-    """What is wrong with a value, to follow its name; empty if it fits."""
+    """The fault of a value, worded to follow its name; empty if the value fits."""
     origin, inner = get_origin(hint), get_args(hint)
     fits = True
     if origin in (Union, UnionType):
@@ -118,7 +118,7 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
         for each in inner:
             if not (found := _misfit(value, each)):
                 return ""
-            # What is wrong inside a list is more specific than that it is a list.
+            # A fault inside a list is more specific than that the value is a list.
             said = found if found.startswith("holds") else said or found
         return said
     if isinstance(hint, NewType):

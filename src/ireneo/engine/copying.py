@@ -25,7 +25,7 @@ from ireneo.ports.store import SessionInfo, Spent, Store, Transaction
 PAGE = 500
 """Messages, summaries or memories per transaction."""
 BEFORE = date(1970, 1, 1)
-"""The day to which copied spending is booked, so that no daily limit counts it."""
+"""The day to which copied spending is booked, so that it doesn't use up any daily limit."""
 
 
 class CopyTally(Struct, kw_only=True):
@@ -143,7 +143,7 @@ def _digest(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> str:
 
 
 class _Summed(Struct, frozen=True, kw_only=True):
-    """What must be equal on both sides, besides the messages of a session."""
+    """The values that must be equal on both sides, besides the messages of a session."""
 
     messages: int
     tokens: int

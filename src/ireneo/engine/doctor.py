@@ -32,7 +32,7 @@ RESTORE = (
 TAKE_OUT = "`ireneo doctor --repair` takes it out; it is made again from the log."
 TAKEN_OUT = "Taken out; it is made again from the log."
 UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
-"""What reading a damaged value may raise."""
+"""Errors that reading a damaged value may raise."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):

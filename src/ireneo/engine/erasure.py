@@ -450,7 +450,7 @@ def _erase_in_session(tx: Transaction, what: SessionErasure) -> None:
 def affected_by(
     tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None
 ) -> tuple[SessionErasure, ErasedWords]:
-    """What is removed from a session with the messages `gone` and whatever contains `name`; and the erased words."""
+    """Everything to remove from a session with the messages `gone` and whatever contains `name`; and its words."""
     ids = {message.id for message in gone}
     erased = ErasedWords.of(text for message in gone for text in spoken_texts(message))
     for message in all_messages(tx, key):

@@ -82,10 +82,10 @@ def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Exp
 Tool: TypeAlias = Callable[..., Awaitable[str]]
 
 PAGE_CHARACTERS = 12_000
-"""Most characters of a tool's answer, about 3,000 tokens."""
+"""The maximum number of characters of a tool's answer, about 3,000 tokens."""
 PIECE_CHARACTERS = 1_500
 SOURCES = 8
-"""Most sources of a memory that are named."""
+"""The maximum number of sources of a memory that are named."""
 
 
 def tools(
@@ -176,7 +176,7 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
     expanded: Expanded | None = None
     memory: Record | None = None
     quotes: tuple[Cited, ...] = ()
-    """What is said in the messages that the memory was drawn from, if it is a lesson."""
+    """The text of the messages that the memory was drawn from, if it is a lesson."""
     note: Annotation | None = None
     """An annotation, such as a pin."""
     diary: Diary | None = None
@@ -209,7 +209,7 @@ async def lookup(
     def find_bare(tx: Transaction) -> list[LookupResult]:
         found = []
         for prefix in PREFIXES if id[:2] not in PREFIXES and len(id) >= MIN_ID_LENGTH else ():
-            # What can't be opened under one prefix may be under another.
+            # An id that can't be opened under one prefix may exist under another.
             with suppress(NotFound):
                 opened = find(tx, prefix + id)
                 found += [opened] if isinstance(opened, LookupResult) else []

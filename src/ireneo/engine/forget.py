@@ -52,7 +52,7 @@ STAYS = (
 
 
 class ErasureTarget(Struct, frozen=True, kw_only=True):
-    """What was asked to be erased, before what derives from it is known."""
+    """The request to erase something, before what was derived from it is known."""
 
     messages: dict[SessionKey, tuple[Message, ...]] = {}
     sessions: tuple[SessionKey, ...] = ()

@@ -63,7 +63,7 @@ T = TypeVar("T")
 BATCH = 4_000
 """Messages per transaction: an interrupted import keeps what was stored, and may be run again."""
 LABELS = "labels"
-"""The format of a record that only contains labels from files beside the log."""
+"""The format of a record that only contains labels from files next to the log."""
 BATCH_BYTES = 8_000_000
 """Characters of messages and their records per transaction."""
 

@@ -81,7 +81,7 @@ BEFORE = 4
 LONGEST = 8_000
 """How many characters of a message are read; a longer one was pasted."""
 _NEXT = timedelta(microseconds=1)
-"""How much later the second of two facts of a stretch counts as said."""
+"""The assumed time between two facts that were stated in one stretch."""
 
 _NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
 _LOG = logging.getLogger("ireneo")
@@ -101,7 +101,7 @@ class Stretch(Struct, frozen=True, kw_only=True):
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """What was remembered from a stretch of a session."""
+    """The memories of a stretch of a session."""
 
     session: str
     branch: str
@@ -242,9 +242,9 @@ def due_intake(
 
 
 def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
-    """Whether a single voice talks with an assistant, or writes by itself with dates, there and in all of the session.
+    """Whether the session is one person talking with an assistant, or one unnamed person writing dated entries.
 
-    Who tells a story has no name either, but no dates.
+    Both the path and the whole session are checked. A storyteller is unnamed too, but gives no dates.
     """
     if any(message.role == "assistant" for message in path):
         return _has_one_voice(tx, key, path)
@@ -387,7 +387,7 @@ def _said_in(messages: Sequence[Message], cleaning: Cleaning) -> list[Utterance]
 
 
 def utterances(message: Message) -> Iterator[Utterance]:
-    """What a user or agent says in a message, without what is pasted, quoted or recalled in it.
+    """The words of a user or agent in a message, without pasted, quoted and recalled text.
 
     A message with tool calls only announces what is about to be done, and is skipped.
     """
@@ -400,7 +400,7 @@ def utterances(message: Message) -> Iterator[Utterance]:
             own = "\n".join(each.text for each in own_words(part.text[:LONGEST]))
             numbers = _NUMBERS.findall(part.text[:LONGEST])
             if own and len(numbers) == 1 and part.text.lstrip().startswith(numbers[0]):
-                # "12. And the cat is back" answers how many there are, and is no list.
+                # "12. And the cat is back" answers how many there are, and is not a list.
                 own = f"{numbers[0]} {own}"
             if own:
                 yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)

@@ -225,7 +225,7 @@ def _is_of(piece: Evidence, session: str) -> bool:
 
 
 def _with_evidence_shown_now(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
-    """The lesson with the evidence that the run gives now; None where none is left."""
+    """The lesson with the evidence that the run gives now; None if no evidence is left."""
     seen = None if is_statistic(record.cue) else observed.get(session)
     now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
     pieces = [piece for piece in now if piece is not None]
@@ -264,7 +264,7 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
 PART_TOKENS = 250_000
 """How many tokens of a run one question to a model covers: too little of a longer part could be shown."""
 MOST_PARTS = 8
-"""Most questions for one run; the parts of a longer run are larger."""
+"""The maximum number of questions for one run; the parts of a longer run are larger."""
 LABELLED = 3
 """At how many messages at either end of a run its log may describe the run as a whole."""
 LEARN = "learn"

@@ -70,7 +70,7 @@ class LogTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A log to be analysed."""
 
     path: str
-    """The path of the log, for a worker on the same disk; empty if the log is no file."""
+    """The path of the log, for a worker on the same disk; empty if the log is not a file."""
     digest: str
     """The digest of the content, so that no other file at the same path is read."""
     data: bytes | None = None
@@ -249,7 +249,7 @@ class LogLearner:
         """Whether a worker has no access to the disk."""
 
     async def run(self, logs: Iterable[LogPlace | GivenLog], on: str) -> LearnReport:
-        """Learn from `logs` on the workers at the address `on`, or in this process where it is empty."""
+        """Learn from `logs` on the workers at the address `on`, or in this process if `on` is empty."""
         given = (each if isinstance(each, GivenLog) else GivenLog(place=each) for each in logs)
         if on:
             async with self._resources.open_workers(on) as workers:

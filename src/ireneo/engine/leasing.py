@@ -22,7 +22,7 @@ LEASE_SECONDS = 180.0
 VISIT = "visit"
 """The name of the lease on visiting a whole session."""
 VISIT_SECONDS = 15.0
-"""The most seconds that others avoid a session whose visitor died."""
+"""The maximum number of seconds for which others avoid a session whose visitor died."""
 BEATS = 3
 """Renewals within the duration of a lease."""
 FIRST_WAIT_SECONDS = 30.0

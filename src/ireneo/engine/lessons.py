@@ -111,7 +111,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     helped: int = 0
     harmed: int = 0
     tokens: int = 0
-    """What the lesson's failures have cost so far, in tokens."""
+    """The cost of the lesson's failures so far, in tokens."""
     seconds: float = 0.0
     guard_only: bool = False
     """Whether only the guard shows the lesson: it is visible in time elsewhere, or was seen too seldom to be listed."""
@@ -263,7 +263,7 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
 Verdict = Literal["keep", "edit", "drop"]
 
 LONGEST = 400
-"""Most characters of a lesson."""
+"""The maximum number of characters of a lesson."""
 MOST_MESSAGES = 32
 """How many messages a review cites: the first of each run."""
 
@@ -330,11 +330,11 @@ def _project(record: Record) -> str:
 # work, traps with the way out, and findings, without what the instructions already say.
 
 MOST_LINES = 15
-"""Most lines for one project: nobody reads more than that before each task."""
+"""The maximum number of lines for one project: nobody reads more than that before each task."""
 SECTIONS = ("Rules", "Commands", "Traps", "Findings")
 """The parts of a page, in this order; a part without a line is left out."""
 _SHARES = {"Rules": 8, "Commands": 3, "Traps": 6, "Findings": 3}
-"""Most lines of a part as long as another part has lines left."""
+"""The maximum number of lines of a part as long as another part has lines left."""
 ASKS = "?"
 _COMMAND = "<command:"
 """Part of the cue of a fact about a command of the project."""
@@ -439,7 +439,7 @@ def _is_plain(lesson: Lesson) -> bool:
 
 
 def _strictness(lesson: Lesson) -> float:
-    """How strictly the words of a ruling bind, “always” more than “let's”; 0 for a lesson that is no ruling."""
+    """How strictly the words of a ruling bind, “always” more than “let's”; 0 for a lesson that is not a ruling."""
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 

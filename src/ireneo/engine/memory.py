@@ -148,12 +148,13 @@ class Memory:
 
         The format is detected unless `format` is given. Each session is stored under the name in its log, and one
         without a name as `name`, or like its file. With `session` all files become one session of that name, in the
-        order given; importing the same files again with new ones behind them adds only the new ones. Sessions of which
-        neither the log nor an earlier import tells the project or a folder belong to `project`.
+        order given; importing the same files again with new ones after them adds only the new ones. Sessions belong to
+        `project` if neither the log nor an earlier import says their project or folder.
 
         Messages that are stored already stay as they are, chats are brought up to date, and secrets are replaced, as in
         `import_log`. `on_progress` receives the position in the file and each imported session. Raises BadInput for a
-        file that can't be read, and unless `skip_empty` for one without messages; what was stored before stays.
+        file that can't be read and, unless `skip_empty` is set, for a file without messages; files stored before it
+        stay.
         """
         named = stated_project(project)
         joined = None if session is None else self._joined(session, keep_secrets)
@@ -359,9 +360,9 @@ class Memory:
     ) -> LearnReport:
         """Learn from the given sessions, or from every session that has grown since it was last learned from.
 
-        With a model each run is also read by it, and what it says is looked at by it once more. If the model fails,
-        that is reported, and the rest is done without it. `learn` may be interrupted and may run several
-        times at once: what was learned stays, and nothing is learned twice.
+        If there is a model, it also reads each run, and then reviews its own lessons once. If the model fails, that is
+        reported, and the rest is done without it. `learn` may be interrupted and may run several times at once: what
+        was learned stays, and nothing is learned twice.
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
@@ -384,7 +385,7 @@ class Memory:
         """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
         With `project` only its own, general ones and, if the space has no other project, those without one; with
-        `disputed` also those retired by an objection, and with `guarded` those that `check` alone tells.
+        `disputed` also those retired by an objection, and with `guarded` those that only `check` shows.
         """
         listed = partial(listing.lessons, project=project, category=category, disputed=disputed, guarded=guarded)
         return await self._store.read(listed, self._resources, self.space)
@@ -420,7 +421,7 @@ class Memory:
         A trap is a lesson with a trigger and a way out, a ruling, or a failure that was remembered. With `session`,
         traps that it has already met or avoided are left out; for a session that is not stored, pass its log so far as
         `lines` in the format `log`. With `project` (a name or directory) only what was seen there or is marked as
-        general. A session or project that is not known is none yet, and no error: `lessons` shows what there is of a
+        general. An unknown session or project is not an error, since it may be new; `lessons` shows what is known of a
         project. The result is advice: nothing in a call makes this raise, unless it has the wrong types.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):

@@ -114,7 +114,7 @@ class _Reading:
         return sorted(out, key=lambda each: each.first_position)
 
     def _told_from(self, begin: int, last: int) -> int:
-        """Where the messages without a block or notes begin, after blocks written for a longer path."""
+        """The position of the first message without a block or notes, after blocks written for a longer path."""
         found = self._reader.written_leaves(begin)
         return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
@@ -324,7 +324,7 @@ OUTDATED = (
 async def take_notes(
     store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, reply: str
 ) -> NotesTaken:
-    """Check an agent's answer to `notes_request`, and store what passes. Raises BadInput if it is none."""
+    """Check an agent's answer to `notes_request`, and store what passes. Raises BadInput if it isn't such an answer."""
     lines = [line for line in reply.splitlines() if line.strip(" `\t")]
     found = [statement for line in lines if (statement := read_note(line))]
     if len(found) < max(LEAST_NOTES * len(lines), 1):

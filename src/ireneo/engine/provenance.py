@@ -107,7 +107,7 @@ def _raise_missing(what: str, missing: Sequence[str]) -> None:
 RAREST_TERMS = 4
 """By how many of the rarest terms memories with the same text are searched."""
 MOST_COMPARED = 64
-"""Most memories that are compared word by word."""
+"""The maximum number of memories that are compared word by word."""
 
 
 def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:

@@ -1,6 +1,6 @@
 """Let a model read what people say, and check each fact against the words it cites.
 
-One question is asked for a stretch of messages, with what is known of the people in it. Facts that the words don't
+One request covers a stretch of messages, and includes what is known of the people in it. Facts that the words don't
 support are rejected; a model that fails changes nothing.
 """
 
@@ -69,7 +69,7 @@ _BARE = lazy_re(r"[\W_]+")
 
 
 class Utterance(Struct, frozen=True, kw_only=True):
-    """What somebody says in a message in their own words."""
+    """The part of a message that is in its speaker's own words."""
 
     message: MessageId
     role: Literal["user", "assistant"]
@@ -88,7 +88,7 @@ class ReadFact(Struct, frozen=True, kw_only=True):
 
 
 class FactsRead(Struct, frozen=True, kw_only=True):
-    """What a model read in a stretch."""
+    """The facts that a model found in a stretch."""
 
     facts: tuple[ReadFact, ...]
     refused: tuple[str, ...] = ()
@@ -230,7 +230,7 @@ class _Check:
     def _attribute(self, fact: FactSaid, replaced: Sequence[Record]) -> str:
         """The attribute of a fact: its code, unless a fact with that code and another name remains true.
 
-        A goalkeeper's position is no new job of the user's, and the place of work is no other employer.
+        A goalkeeper's position is not a new job of the user's, and the place of work is no other employer.
         """
         name, subject = " ".join(fact.attribute.casefold().split()), _bare(fact.subject)
         code = attribute_of(name)
@@ -279,7 +279,7 @@ class _Check:
         return fact, same or known[:1]
 
     def _near(self, said: Utterance) -> Sequence[Utterance]:
-        """A message behind the two before it."""
+        """A message after the two before it."""
         at = self._all.index(said)
         return self._all[max(0, at - 2) : at + 1]
 
@@ -535,7 +535,7 @@ def _unshown(text: str, given: Sequence[str], counts: Iterable[int]) -> Iterator
         yield TextClaim("number", figure)
     worth = {*counts, *(number for each in given for _, number in spelled(each))}
     for words, number in spelled(text):
-        # “One” is no count in “one of the tests”.
+        # “One” is not a count in “one of the tests”.
         if number > 1 and number not in worth and str(number) not in figures and words not in shown.casefold():
             yield TextClaim("number", words)
 
@@ -591,7 +591,7 @@ def _identity_of(record: Record) -> dict[str, str]:
 
 
 def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
-    """Those of `records` that a project may end, without what only other projects say."""
+    """The records that a project may end, without those that only other projects state."""
     own = frozenset({"", GENERAL, project})
     if not all(own.issuperset(each.projects) for each in records):
         own |= one_repository(tx, space, project)

@@ -69,7 +69,7 @@ from ireneo.ports.store import Transaction
 from ireneo.summaries.statements import is_intent
 
 SHORT_REPLY = 200
-"""The most characters of a reply that only repeats what it answers, and of a message that only asks."""
+"""The maximum numbers of characters of a reply that only repeats its question, and of a message that only asks."""
 SAYS_AGAIN = 0.5
 """Factor for a reply that only repeats what it answers."""
 ONLY_NAMES = 0.5
@@ -87,7 +87,7 @@ _NAME = lazy_re(rf"\b{CAPITAL}[\w-]{{2,}}")
 SPEAKS = 3
 """A name with fewer messages is not a speaker to ask about; it may be a heading before a colon."""
 LEAST_SHARE = 0.2
-"""Hits with less than this share of the best score are no answers."""
+"""Hits with less than this share of the best score are not answers."""
 SPARE = 2
 """How many times more hits than wanted are ranked, since some repeat others."""
 RENEWED = 3

@@ -64,13 +64,13 @@ class Conclusions(Struct, frozen=True, kw_only=True):
 def draw_offline(
     episodes: Sequence[Record], new: frozenset[MemoryId], histories: Sequence[Sequence[Record]] = ()
 ) -> Conclusions:
-    """What recurs in `episodes`, of which some are `new`, and what changed in `histories`."""
+    """Conclusions from patterns that recur in `episodes`, some of them `new`, and from changes in `histories`."""
     known = {each.id: each for told in (episodes, *histories) for each in told}
     return _checked([(each, "") for each in (*conclude(episodes, new), *changes(histories))], known)
 
 
 async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
-    """What a model concludes from `episodes`, beyond what is `concluded` already. Raises ModelError."""
+    """The conclusions of a model from `episodes`, without those `concluded` already. Raises ModelError."""
     prompt = await asyncio.to_thread(_prompt, episodes, concluded)
     reply = await model.ask(prompt, ReflectReply)
     return replace(await asyncio.to_thread(_read_reply, reply.value, episodes), usage=reply.usage)
@@ -267,7 +267,7 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> list[Record]:
-        """What a model is shown: the new episodes, and all values of the slots that changed."""
+        """The material shown to a model: the new episodes, and all values of the slots that changed."""
         found = {each.id: each for each in self.new} | {each.id: each for held in self.histories for each in held}
         return sorted(found.values(), key=lambda each: (each.at, each.id))
 

@@ -96,7 +96,7 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
 
 
 async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
-    """The facts that a model finds in the text of `draft`; empty if there is no model, it fails, or none is sound.
+    """The facts that a model finds in the text of `draft`; empty if there is no model, it fails, or no fact is sound.
 
     A text with a single fact is kept as it is.
     """
@@ -450,7 +450,7 @@ def settle_taken_back(tx: Transaction, space: str, known: Sequence[Record], word
 
 
 def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
-    """What remains of a memory about several people if one of them is gone; None if it isn't such a memory."""
+    """The rest of a memory about several people, without the one who is gone; None if it isn't such a memory."""
     if record.kind == "episodic" and not lasted(record):
         return None
     text, value = without(record.text, draft.text), without(record.value, draft.text) or ""
@@ -580,7 +580,7 @@ class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
     retention: float
     """How much the memory is worth keeping, from 0 to 1; the lowest is archived first."""
     reason: str
-    """Why the value is no higher, in words."""
+    """The reason why the value isn't higher, in words."""
 
 
 def archive_candidates(
@@ -674,7 +674,7 @@ def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float,
 
 
 def _reason(record: Record, now: datetime) -> str:
-    """Why a memory's retention is no higher, in words."""
+    """The reason why a memory's retention isn't higher, in words."""
     since = record.last_used or record.recorded
     days = max((now - since).days, 0)
     if days:

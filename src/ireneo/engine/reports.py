@@ -102,7 +102,7 @@ class LearnReport(ShortRepr, frozen=True, kw_only=True):
 
     sessions: tuple[LearnedSession, ...] = ()
     imported: ImportReport = ImportReport()
-    """What was imported first, if a file was learned from."""
+    """The result of the import, if a log file was learned from."""
     is_known: bool = False
     """Whether exactly this file was learned from before, so that nothing was done."""
 

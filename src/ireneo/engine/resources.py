@@ -53,17 +53,17 @@ if TYPE_CHECKING:
 # chat format.
 
 Clean: TypeAlias = Callable[[str, str], str]
-"""Returns a text without its secrets, the same object where it has none. The second argument names the text: a key
-of an object, an option of a command, or empty."""
+"""Returns a text without its secrets; the same object if it has none. The second argument names the text: a key of an
+object, an option of a command, or empty."""
 
 SEALS = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
-"""Fields of a payload with signed or sealed content, which becomes invalid when something beside it changes."""
+"""Fields of a payload with signed or sealed content, which becomes invalid when something next to it changes."""
 
 _THINKING = frozenset({"thinking", "reasoning"})
 """Providers' names for a block of thinking."""
 
 PASSES = 8
-"""Most passes over a draft; the second pass knows every secret that another text reveals."""
+"""The maximum number of passes over a draft; the second pass knows every secret that another text reveals."""
 
 StructT = TypeVar("StructT", bound=Struct)
 PartT = TypeVar("PartT", bound=Part)
@@ -394,7 +394,7 @@ def chain_named(
 
 
 KEEP_MEMORIES = 10_000
-"""Most memories of a space in use; the least retained of the others are archived."""
+"""The maximum number of memories of a space in use; the least retained of the others are archived."""
 
 
 def _refuse_workers(address: str) -> AbstractAsyncContextManager[Workers]:
@@ -428,7 +428,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     listen: bool = True
     """Whether what users say is read into memories."""
     keep_memories: int = KEEP_MEMORIES
-    """Most memories of a space in use."""
+    """The maximum number of memories of a space in use."""
     embedder: Embedder | None = None
     """For recall by meaning; None: recall by words only."""
 

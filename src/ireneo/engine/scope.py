@@ -1,4 +1,4 @@
-"""What a query may see of a space: by project, session, branch and character, and without undone messages.
+"""The part of a space that a query may see: by project, session, branch and character, and without undone messages.
 
 A message is visible depending on its place and on who heard it, which is decided before its words are examined. A
 memory is visible depending on its evidence: hidden pieces count neither for nor against it, and the memory is settled
@@ -38,11 +38,12 @@ from ireneo.summaries.summary import Line, SummaryId
 
 MOST_RESULTS = 1_000
 MOST_TOLD = 300
-"""Most characters of a story's episode."""
+"""The maximum number of characters of a story's episode."""
 DIRECTORY = "cwd"
 """The key of the working directory, in logs and in a failure's conditions."""
 MOST_CHARACTERS = 20_000
-"""The most characters of a question. A longer text is refused, since only its beginning would decide the result."""
+"""The maximum number of characters of a question. A longer text is refused, since only its beginning would decide the
+result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
 """A session, and some of its messages."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
@@ -76,7 +77,7 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     """Only memories of this kind, and no messages."""
     limit: int = 10
     budget: int | None = None
-    """The most tokens of all texts together."""
+    """The maximum number of tokens of all texts together."""
     at: datetime | None = None
     """Only memories that held at this time, and messages said by then or without a time.
 
@@ -147,7 +148,7 @@ def memories_named(tx: Transaction, space: str, ids: Sequence[str], *, undone: b
 
 
 class Scope:
-    """What may be seen of a space within one transaction."""
+    """The part of a space that a query may see, within one transaction."""
 
     def __init__(self, tx: Transaction, space: str, limits: ScopeLimits) -> None:
         """Raise BadInput for an unknown character, and for a branch that there is not."""

@@ -177,7 +177,7 @@ class MemoryIndex:
         return Document(passage=passage, hit=hit, factors=factors)
 
     def _answers_of_another(self, record: Record) -> bool:
-        """Whether the memory states what the question asks for, but about another person, which is no answer.
+        """Whether the memory states what the question asks for, but about another person, which is not an answer.
 
         A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
         """

@@ -259,9 +259,9 @@ SecretPlace = Literal[
     "messages", "payloads", "summaries", "notes", "names", "leases", "memories", "scratchpads", "runs", "files",
 ]
 # fmt: on
-"""What holds secrets: the parts of messages; their native payloads and log records; summaries; annotations; the names
-of sessions, branches and sources; the errors of failed work; memories; scratchpads; runs with their observations;
-learned files."""
+"""The places that may hold secrets: the parts of messages; their native payloads and log records; summaries;
+annotations; the names of sessions, branches and sources; the errors of failed work; memories; scratchpads; runs with
+their observations; learned files."""
 
 
 class SecretsIn(Struct, frozen=True, kw_only=True):

@@ -124,7 +124,7 @@ class Session:
         after: str | None = None,
         as_said: bool = False,
     ) -> Appended:
-        """Store one message or several behind the branch's head. They are durable once this returns.
+        """Store one message or several after the branch's head. They are durable once this returns.
 
         A message is a dictionary as a provider takes it, a reply as the client of OpenAI, Anthropic or Google returned
         it, a message of LangChain or Pydantic AI, the result of an agent's run (of which the new messages are taken),
@@ -132,7 +132,7 @@ class Session:
         The format of each message is detected; with `format` all must be in that one. The session keeps the first
         format that was detected as its own.
 
-        With `after`, the id of a message or ``"root"``, the messages are put behind that one. What is stored there
+        With `after`, the id of a message or ``"root"``, the messages are put after that one. What is stored there
         already is not stored again, so a whole history may be appended after ``"root"`` each time. Raises UnreadableLog
         with a sentence that says what to pass instead.
 
@@ -143,7 +143,7 @@ class Session:
         Keys, tokens and passwords in messages of any role are replaced by marks such as ``[REDACTED password]`` before
         anything is stored, unless the memory was opened with `keep_secrets`.
 
-        A context that comes back with new messages behind it is recognised: a block stands for the messages that it
+        A context that comes back with new messages after it is recognised: a block stands for the messages that it
         covers, a shortened or masked message for the whole one, and only the new messages are stored. Raises BadInput
         if such a list doesn't agree with the branch. With `as_said` nothing is recognised, for callers who were never
         given a context: every message is stored as what somebody said.
@@ -363,7 +363,7 @@ class Session:
         return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
 
     async def drop(self, branch: str) -> None:
-        """Delete a branch's name; its messages stay until `prune`.
+        """Delete the name of a branch; its messages stay until `prune`.
 
         Raises BadInput if there is no such branch, or if no other branch leads to a message.
         """

@@ -158,7 +158,7 @@ def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
 # The standards for a reply.
 
 MAX_WORDS = 350
-"""Most words of a leaf's text; a longer one is cut after a sentence."""
+"""The maximum number of words of a leaf's text; a longer one is cut after a sentence."""
 SPARE_WORDS = 100
 """A text is asked for with this many words fewer than it may have."""
 MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 3, 12, 0.05
@@ -347,7 +347,7 @@ class StoryJudge:
         return self._manner.named and not self.evidence.has_name(role)
 
     def _is_person(self, name: str) -> bool:
-        # “The party” is no name, nor is “pet” in “Anselm's pet”, whose meaning the thread gives.
+        # “The party” is not a name, nor is “pet” in “Anselm's pet”, whose meaning the thread gives.
         large = name if self.evidence.language == "de" else " ".join(_LARGE_WORD.findall(name))
         return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(large)
 

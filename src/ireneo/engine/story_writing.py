@@ -147,7 +147,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """One speech in a message: who speaks, and what is said."""
+    """One speech in a message: the speaker and the text."""
 
     label: str
     named: bool
@@ -447,7 +447,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         lost = fatal = bool(self._judge.fatal(answer))
         out: list[ToldSentence] = []
         for each in said:
-            # It is no longer known who “she” is if the sentence before is gone.
+            # If the sentence before is gone, it is unclear who “she” is.
             gone = fatal or (lost and points_back(each.text))
             left = "" if gone else self._judge.standing(each.text, suspects)
             lost = not left

@@ -1,4 +1,4 @@
-"""Which texts a model must still write, and what each is written from.
+"""Find the texts that a model must still write, and the sources of each.
 
 The stored data determine what is due, so that a killed process loses only one answer.
 """
@@ -57,7 +57,8 @@ PATIENCE = 3
 OFFERED = 16
 """Stretches offered at a time; the caller asks again after each stretch."""
 OPEN_THREADS = 200
-"""Most open threads that are offered to a prompt, which shows as many as it has room for, the weightiest first."""
+"""The maximum number of open threads that are offered to a prompt, which shows as many as it has room for, the
+weightiest first."""
 STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
 """The most leaves that one question asks for, and the most tokens of their messages."""
 
@@ -246,7 +247,7 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
     leaves: tuple[Summary, ...] = ()
     """The texts of all leaves before the stretch, since deeper texts carry only some of the open threads."""
     options: ContextOptions
-    """With what was written by hand along the path."""
+    """With the annotations written by hand along the path."""
 
     def job(self, number: int, texts: Mapping[SummaryId, Summary]) -> StoryJob:
         """The job with this number, given the `texts` written for earlier jobs, by their summaries."""
@@ -461,9 +462,9 @@ def _due_summaries(
 # The overview of a story for narrow contexts: which are stored, whether one is due, and its sources.
 
 LEAST_TOKENS, MOST_TOKENS = 800, 8_000
-"""The least and the most tokens of an overview."""
+"""The minimum and the maximum number of tokens of an overview."""
 NO_ROOM = 400
-"""With less room than this none is asked for."""
+"""With less room than this, no overview is asked for."""
 
 
 def budgets_asked(tx: Transaction, key: SessionKey, policy: Policy) -> set[int]:

@@ -1,6 +1,6 @@
 """Ask a model for the lessons of a run, and keep those that the run supports.
 
-A lesson is refused only where it is surely wrong: it names what no message shows, it passes on what an output asks for
+A lesson is refused only if it is surely wrong: it names what no message shows, it passes on what an output asks for
 and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right. Then the
 model looks at all of its lessons once more, beside the messages of the run that name the same, and says what misleads,
 what is told in narrower words, and what says no more than a known lesson.
@@ -60,7 +60,8 @@ LOOKED_TOKENS = 800
 LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
 """Factors for the allowance of a message in the second look; the largest one that fits all of them is taken."""
 RELATED, NEIGHBOURS = 3, 2
-"""The most messages that a lesson does not cite but that name the same, and the most known lessons like it."""
+"""The maximum number of messages that a lesson does not cite but that name the same, and the most known lessons like
+it."""
 NEAR = 0.2
 """The least similarity (shared words and names over all words and names) of a known lesson shown beside a new one."""
 KNOWN_TOLD = 40
@@ -253,7 +254,7 @@ def _numbered(
     count: Count,
     wanted: Mapping[MessageId, set[str]] = MappingProxyType({}),
 ) -> str:
-    """Render messages, each cut to its allowance: texts, then calls, and of outputs the lines with `wanted` names."""
+    """Render messages, each cut to its allowance; in long texts only lines near a name in `wanted` are shown."""
     lines: list[str] = []
     last = -1
     for number, message in shown.items():
@@ -276,7 +277,7 @@ def _numbered(
 
 
 def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
-    """A text's first line, and the lines with one of `names` and their neighbours; the whole text if there are none."""
+    """The first line of a text, and the lines near one of `names`; the whole text if it fits or none is in it."""
     lines = text.splitlines()
     held = [at for at, line in enumerate(lines) if any(name in line for name in names)]
     if not held or count(text) <= room:

@@ -49,7 +49,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
-    """The memories of a turn, the episode first; none where no work was done.
+    """The memories of a turn, the episode first; empty if no work was done.
 
     Injected messages and other tools' summaries are no evidence. A call that the user refused is part of the episode,
     and no failure.

@@ -424,7 +424,7 @@ class Works:
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime | None]] = {}
         """Sessions as they were when nothing was due in them, and when that was; None: they are passed over."""
         self._asks_again: dict[SessionKey, datetime] = {}
-        """When a model that failed for a session is asked again for it."""
+        """When a model that failed for a session is next asked about that session."""
         self._listener = Listener(resources, worker, preset)
         self._gatherer = Gatherer(resources, space)
         self._waits = False

@@ -73,9 +73,9 @@ WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN, SURE_CHARACTERS = 0.48, 4, 3.8
 """Words of notes, which are full of names and paths, and characters per token of a context's budget; and characters of
 notes that are all to be shown: those that are full of names have fewer, and what is left small notes fill."""
 REPAIR_TOKENS = 3_000
-"""The most tokens of cited messages in a repair."""
+"""The maximum number of tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
-"""The most tokens of a repair as a share of the first prompt."""
+"""The maximum number of tokens of a repair as a share of the first prompt."""
 RULED_SHARE = 0.25
 """The least share of the words of a user's ruling that must be in the messages that the note names, or in those that
 these answer."""
@@ -83,7 +83,8 @@ NOT_RULED = "The messages that it names hardly speak of that."
 LINE_CHARACTERS = 80
 """How many characters of a line or clause a complaint quotes."""
 MIN_LOST, MIN_REPAIRED = 3, 4
-"""The least worth of a note that is asked for again: if the whole note was struck, or only a clause."""
+"""The minimum worth of a note for which the model is asked again, if the whole note was struck, and if only a clause
+was."""
 FRAME_TOKENS = 1_200
 """Tokens of the fixed text of a prompt."""
 
@@ -390,7 +391,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return [*self.locate([each for each in read if not each.refused]), *refused]
 
     def _heeded(self, line: str, note: Note | None) -> Note:
-        """A parsed note, or why it is refused: it is no note, or cites messages that don't exist."""
+        """A parsed note, or why it is refused: it is not a note, or cites messages that don't exist."""
         shown = clip(" ".join(line.split()), LINE_CHARACTERS)
         if note is None:
             why = f"The line “{shown}” is no note: that is a kind, a worth from 5 to 1 and a statement."

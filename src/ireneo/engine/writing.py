@@ -45,7 +45,7 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
     writing: Writing
-    """How these texts were written: model, prompt, cost, and what was struck."""
+    """How these texts were written: model, prompt, cost, and struck text."""
 
     @property
     def text(self) -> Summary:
@@ -128,7 +128,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
         try:
             again = await model.ask(question, task.reply)
         except ModelError as error:
-            # The first answer is paid for, and what is wrong in it is struck anyway.
+            # The first answer is already paid for, and its faults are struck anyway.
             failed = (f"Asked again about this, the model gave no answer: {error}",)
         else:
             usage.append(again.usage)
@@ -190,7 +190,7 @@ def fitting(lines: Sequence[str], order: Iterable[int], room: int, count: Count)
 
 
 class ShownPiece(Struct, frozen=True):
-    """A piece of a transcript for a model: who speaks, what is said, and the id by which it can be opened."""
+    """A piece of a transcript for a model: the speaker, the text, and the id that opens it."""
 
     head: str
     text: str

@@ -125,7 +125,7 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
 
 
 def read_arguments(written: object) -> dict[str, object] | str:
-    """Parse the arguments of a call: the object, or the string itself where it holds none."""
+    """Parse the arguments of a call: the object, or the string itself if it holds none."""
     return {} if isinstance(written, str) and not written.strip() else parsed_arguments(written)
 
 
@@ -170,7 +170,7 @@ _NOTHING: Mapping[str, object] = {}
 MILLISECONDS_FROM = 100_000_000_000
 """A larger number counts milliseconds: in seconds it would be the year 5138."""
 SECONDS_FROM = 100_000_000
-"""A smaller number is no time since 1970, but counts turns, or seconds since the beginning."""
+"""A smaller number is not a time since 1970, but counts turns, or seconds since the beginning."""
 _LONGEST = 60
 """The greatest length of a date in words."""
 _DATE_WORDS = frozenset(
@@ -215,7 +215,7 @@ def moment(value: object) -> datetime | None:
     """Parse a time: ISO 8601, seconds or milliseconds since 1970 (also as text), or a date in words.
 
     In words: "1:56 pm on 8 May, 2023", "2023/05/08 (Mon) 13:56", "Mon, 08 May 2023 13:56:00 +0200". Returns None for an
-    ambiguous date (05/08/2023), or one without year, month or day. The zone is UTC where none is given.
+    ambiguous date (05/08/2023), or one without year, month or day. The zone is UTC if none is given.
     """
     if isinstance(value, str):
         value = value.strip()

@@ -489,7 +489,7 @@ _LISTED = lazy_re(r"[,;]\s")
 
 
 def _denied_counts(sentence: str, near: SourceIndex) -> list[TextClaim]:
-    """Return the small counts of a sentence that the sources deny; what is listed behind one counts."""
+    """Return the small counts of a sentence that the sources deny; a list after a count is compared with it."""
     figures = {each.text for each in _figures(sentence)}
     return [
         TextClaim("number", found["number"])
@@ -510,7 +510,7 @@ def _is_wrong(names: Sequence[str], grounds: Grounds, clause: str) -> bool:
 
 _USER_LABEL = lazy_re(r"^User(:\s)")
 _REFERENCE = lazy_re(r"(?<![\w)\]])\[\d[\d, –-]*\]")
-"""The numbers of messages; what stands right behind a name is an index: `rows[0]`."""
+"""References to messages; a number in brackets right after a name is an index: `rows[0]`."""
 _LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\d+)?)*\b")
 """Line numbers after a file name or alone: `main.go:12, 40-44`, `main.go:12/40` and `:12`."""
 

@@ -274,7 +274,7 @@ packages examples benchmarks migrations adapters
 """
 _FOLDERS = frozenset(_FOLDER_NAMES.split())
 _PRODUCT = lazy_re(r"[A-Z][a-z]+\.js$")
-"""Node.js is no file."""
+"""Node.js is not a file."""
 _ELIDED = r"(?:…|\.\.\.)?"
 
 _NOT_CLAIMS = lazy_re(

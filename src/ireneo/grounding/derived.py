@@ -15,7 +15,7 @@ FEW = 12
 """
 MAX_COUNT = 5_000
 MAX_ADDED = 4
-"""Most numbers on a line that are added up; more would support almost any sum."""
+"""The maximum number of numbers on a line that are added up; more would support almost any sum."""
 MAX_BESIDE = 8
 ROUGH = 0.07
 """Largest relative error of a rounded number."""
@@ -141,7 +141,7 @@ def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
 
 
 def _labelled(line: str) -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a line with the word behind each: ``12 passed``."""
+    """Yield the numbers of a line with the word after each: ``12 passed``."""
     for found in _COUNTED.finditer(line):
         yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
 

@@ -90,7 +90,7 @@ _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _VARYING = lazy_re(r"<[a-zA-Z][\w -]{0,40}>|\.{3}|…")
 MOST_VARYING = 4
-"""Most parts into which a text is split around what varies in it."""
+"""The maximum number of parts into which a text is split around what varies in it."""
 _MOVES = lazy_re(r"\b(?:mv|cp) [^\n;&|]{1,1000}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
@@ -103,7 +103,7 @@ _JOINED = lazy_re(r"\w[-_]\w")
 _COLOURED = lazy_re(r"(?:\x1b|\\(?:u001b|x1b|033|e))?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 """A colour code, also one whose escape character was lost or is written out."""
 _GAP = 60
-"""Most characters between two words of a command that is quoted in a shorter form."""
+"""The maximum number of characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
 """Endings of files that are as often attributes."""
 
@@ -222,7 +222,7 @@ class SourceIndex:
         return {light_stem(words): value for words, value in spelled(self._plain)}
 
     def _value(self, place: int) -> int | None:
-        """The number at a position of `_in_order`; None if that word is no number."""
+        """The number at a position of `_in_order`; None if that word is not a number, or has too many digits."""
         word = self._in_order[place] if place >= 0 else ""
         return int(word) if word.isdecimal() and len(word) < MOST_DIGITS else self._spelled.get(word)
 
@@ -439,7 +439,7 @@ def _is_path(text: str, start: int, end: int) -> bool:
 
 
 def _ends_name(text: str, start: int, end: int) -> bool:
-    """Whether the text from `start` to `end` is the end of a longer file name, behind a dash."""
+    """Whether the text from `start` to `end` is the end of a longer file name, after a dash."""
     return text[start - 1 : start] in ("-", "_") and _ends_word(text, end) and text[end : end + 1] != "-"
 
 
@@ -456,7 +456,7 @@ def _is_folder(text: str, start: int, end: int) -> bool:
 
 
 def _is_by_itself(text: str, start: int, end: int) -> bool:
-    """Whether a word is no part of a path, a name with dots or dashes, or a call."""
+    """Whether a word is not part of a path, a name with dots or dashes, or a call."""
     after = text[end : end + 2]
     return (
         _is_word(text, start, end)

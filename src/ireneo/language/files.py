@@ -6,7 +6,7 @@ fields. Sections and fields are optional.
 In a file, words may be written as one string with blanks between them. In a pattern, `{name}` is replaced by that entry
 of the section's table `parts`: a pattern, or a list of alternatives; `{capital}` by `CAPITAL`; `{relation}`, where a
 section has a table `relations`, by any word for somebody's relatives, friends and pets. `~stop` stands for any form of
-an English verb (stop, stops, stopped, stopping), `~~stop` for those alone that are no nouns as well (stopped,
+an English verb (stop, stops, stopped, stopping), `~~stop` for those alone that are not nouns as well (stopped,
 stopping), `~(stop quit)` for the forms of several. A pattern may span several lines.
 """
 

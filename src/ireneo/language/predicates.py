@@ -20,7 +20,7 @@ Tense: TypeAlias = Literal["present", "past", "perfect", "progressive", "future"
 _TOKEN = lazy_re(r"[^\W_]+(?:['’.&/-][^\W_]+)*['’]?|[^\w\s]|_")
 _WORD = lazy_re(r"[^\W\d_]")
 _LONGEST_NAME = 6
-"""Most words of a subject."""
+"""The maximum number of words of a subject."""
 
 
 class Predicate(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     # A sentence that corrects what was said: not `was`, but `now`; or what follows the same preposition (`behind`).
     # `sure` marks it as a correction even if neither is named
     corrects: Row = ()
-    # That `who` is not (`be`, `state`, `end`) what `was` said, and behind it that it is `now`
+    # That `who` is not (`be`, `state`, `end`) what `was` said, and after it that it is `now`
     not_that: Row = ()
     but_that: Row = ()
     muddled: Patterns = BARE  # Anywhere: somebody got things mixed up in what they said

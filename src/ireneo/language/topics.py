@@ -471,7 +471,7 @@ class Questions(Topic, frozen=True, kw_only=True):
 
 
 class Senses(Topic, frozen=True, kw_only=True):
-    """What questions ask for, by the codes of attributes where there are any."""
+    """What questions ask for, by the codes of attributes if there are any."""
 
     asks: Map = {}  # By a code, patterns of questions for it
     tells: Map = {}  # By a code, words of an answer to it

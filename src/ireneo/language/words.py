@@ -26,7 +26,7 @@ FORMAT = 2
 """Version of the rules of `terms`; an index with another version must be rebuilt."""
 
 LONGEST = 40
-"""Most characters of a term; longer ones (a hash, a data URL) are cut."""
+"""The maximum number of characters of a term; longer ones (a hash, a data URL) are cut."""
 
 WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
 """A word: it begins with a letter, and apostrophes and hyphens join its parts."""
@@ -79,7 +79,7 @@ def document_terms(text: str, author: str | None = None) -> list[str]:
 
 @from_data
 def common_words() -> frozenset[str]:
-    """Return the stop words of English, which are no terms."""
+    """Return the stop words of English, which are not terms."""
     return of_language(Words, "en").stop
 
 
@@ -389,7 +389,7 @@ def _following_parts() -> dict[str, tuple[str, ...]]:
 
 
 _SURE = 7
-"""A word with at least this many letters is no abbreviation."""
+"""A word with at least this many letters is not an abbreviation."""
 _LED = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
 # A title, an initial (but the English "I" may end a sentence), a figure, or a part of a multi-part abbreviation.
 _DOUBTFUL = lazy_re(

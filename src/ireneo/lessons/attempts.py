@@ -25,7 +25,7 @@ from ireneo.summaries.steps import CHANGES, Step, clip, exit_status, is_environm
 
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110
-"""How many characters of an error are shown."""
+"""The maximum numbers of characters of a command and of an error that are shown."""
 _FILES = 2
 """How many changed files are named at most."""
 _DOING = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
@@ -55,7 +55,7 @@ _SAYS_WHY = lazy_re(
     r"|too (?:large|long|many)|missing|unexpected|not a |is a directory|unmatched|no matches|parse",
     re.IGNORECASE,
 )
-"""Words in a failed search or read, as opposed to its result."""
+"""Words that show that the output of a search or read is an error and not a result."""
 _BARE = lazy_re(r"^\W*(?:error|fatal|failed|failure|exception|traceback)\W*$", re.IGNORECASE)
 """A line that only introduces the next one."""
 _MARKS = lazy_re(r"</?[A-Za-z][\w-]*>")

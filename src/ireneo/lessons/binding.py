@@ -341,7 +341,7 @@ def _outright(said: str) -> bool:
 
 
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
-    """Whether a sentence says what applies from now on, or what a document of rules says."""
+    """Whether a sentence says what applies from now on or, if it `cites` rules, what breaches them."""
     clauses = parts_of(said)
     if any(_lasts(each, then) for each, then in pairwise((*clauses, ""))):
         return True

@@ -284,7 +284,7 @@ def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observati
 
 
 def _time_out(each: TriedCall) -> str:
-    """The line in which a call reports that it ran out of time; empty if the line is long."""
+    """The last short line in which a call reports that it timed out; empty if there is none."""
     lines = (" ".join(line.split()).strip("<>=- ") for line in reversed(each.step.output.splitlines()))
     return next((line for line in lines if is_timed_out(line) and len(line) <= _LONGEST_WAY), "")
 

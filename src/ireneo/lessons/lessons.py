@@ -169,7 +169,7 @@ MANY = 20
 INSISTS = 4
 """How many requests for the same thing make it a wish for all work, in however few runs."""
 TYPED_AGAIN = 4
-"""Most words of a sentence that somebody types again in the same way."""
+"""The maximum number of words in a sentence that somebody types again and again in the same way."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that only one project has: its commands, its files."""

@@ -114,9 +114,9 @@ def rulings(material: RunMaterial) -> list[Observation]:
 
 
 RECORDED = "to be recorded"
-"""The condition of a ruling whose user asked to write it down as a rule."""
+"""The `condition` value that marks a ruling which the user asked to have written down as a rule."""
 OF_REQUEST = "of a request"
-"""The condition of an order that is part of a request, and may only concern its task."""
+"""The `condition` value that marks an order which is part of a request, and may only concern its task."""
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):

@@ -95,15 +95,15 @@ _EVERYDAY = frozenset(
 OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
 """Programs whose subcommands mostly name what they are about."""
 _OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
-"""Programs whose subcommands may be about a package."""
+"""Programs whose subcommands may take the name of a package."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
-"""Those whose subcommands name the kind of the object first."""
+"""The programs whose subcommands name the kind of the object first."""
 _WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
 """Programs that change files if they are given this flag."""
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _VALUE = lazy_re(r"(?!-)[\w=-]+")
-"""What a flag in front of it may be given."""
+"""The value of a flag in front of the program."""
 _SPACED = lazy_re(r"\S+")
 _BAN_BEFORE = lazy_re(lambda: rf"(?<!\w)(?:{row_of('bans')}|no)\s+(?:\S+\s+){{0,2}}$", re.I)
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
@@ -136,7 +136,7 @@ class NamedCall(Struct, frozen=True, kw_only=True):
     """A call that a text names somewhere."""
 
     at: int
-    """Of the clause."""
+    """The index of the clause."""
     start: int
     end: int
     call: ToldCall
@@ -145,10 +145,10 @@ class NamedCall(Struct, frozen=True, kw_only=True):
 
 
 def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
-    """The clause that says what fails, and the call that it is about: of all that are named the likeliest.
+    """The index of the clause that says what fails, and the failing call: the likeliest of all that are named.
 
-    Of a clause that orders something, what it comes before, or what it replaces, is the trap; else the same command
-    without what is ordered.
+    If the clause orders something to be done before a call or in its place, that call is the trap; otherwise the trap
+    is the same command without the ordered part.
     """
     every = [*named_calls(clauses)]
     likely = [sum(WEIGHTS.get(cue, 0.0) for cue in cues_of(clauses, each, every)) for each in every]
@@ -159,7 +159,7 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
 
 
 def as_trap(clause: str, named: NamedCall) -> ToldCall:
-    """The call that fails, of one that a clause names."""
+    """The call that fails, derived from the call that a clause names."""
     call, before = named.call, _before(clause, named)
     if not _orders(clause, named) and not goes_well(clause):
         return call

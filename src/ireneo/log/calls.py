@@ -1,7 +1,7 @@
 """Tool calls and their results: which messages belong together, whether a call failed, what the harness added.
 
 An atom is a tool call with all its results, which no cut may split; a tool loop is everything an assistant does for one
-request. Whether a call failed is taken from the harness's flag where there is one; otherwise it is derived from the
+request. Whether a call failed is taken from the harness's flag if there is one; otherwise it is derived from the
 text.
 """
 

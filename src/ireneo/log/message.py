@@ -327,7 +327,7 @@ CountParts = Callable[[Sequence[Part]], tuple[int, int]]
 
 
 class Head(Struct, frozen=True, kw_only=True, gc=False):
-    """A place in the log, with what is needed to append behind it."""
+    """A place in the log, with what is needed to append after it."""
 
     id: MessageId
     position: int
@@ -337,7 +337,7 @@ class Head(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list[Message]:
-    """Make messages of `drafts`, one after the other behind `head` (None: the root)."""
+    """Make a chain of messages from `drafts` that follows `head` (None: starts at the root)."""
     out: list[Message] = []
     parent = head.id if head else None
     position = head.position if head else -1

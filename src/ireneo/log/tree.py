@@ -63,13 +63,13 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     """The kind of a thread."""
     who: str = ""
     whom: str = ""
-    """For a thread: whose it is, and whom else it concerns."""
+    """For a thread: its owner, and the other person concerned."""
     known_to: tuple[str, ...] = ()
-    """For a thread or canon: the characters who know of it. Empty for those whom it concerns, or for everybody if it
+    """For a thread or canon: the characters who know of it. If empty: those whom it concerns, or everybody if it
     concerns nobody."""
     number: int = 0
-    """Tells annotations with equal words apart: of several wordings the one with the highest number counts, and of
-    a pin or thread that was noted again the one that was not released.
+    """Distinguishes annotations with equal words. Of several wordings the one with the highest number is used; of a pin
+    or thread that was noted again, the one that was not released.
     """
     since: int = BEFORE_FIRST
     """For a wording of a summary: the first position that it covers."""

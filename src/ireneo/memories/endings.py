@@ -81,7 +81,7 @@ matches more is about all of them, and ends none."""
 _CLOSE = 3
 """One in so many telling words of the shorter of two statements is in both, if they say little besides."""
 _PHRASE = 5
-"""Most words of the name of a thing that has ended."""
+"""The maximum number of words in the name of a thing that has ended."""
 _COMPOUND = 4
 """The least number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
@@ -91,7 +91,7 @@ _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), 
 _BORN_TO = ("child", "sibling", "parent", "relative")
 """The codes of relations that only end by death."""
 _LATELY = timedelta(days=60)
-"""For how long a date that was mentioned can be the one that a mere date corrects."""
+"""How long after a date was mentioned a statement with only another date may correct it."""
 _ALIKE = 0.8
 """The least cosine of two words that may name the same thing."""
 
@@ -333,7 +333,7 @@ class _ChangeReader:
         yield from self._measured_anew(told)
 
     def so_many(self) -> Iterator[Record]:
-        """The only memory of a number, if the statement says how many there are now, or that there is one more."""
+        """The memory of a count, if there is exactly one and the statement gives a new count or adds one."""
         if self.besides or not says_how_many(self.words):
             return
         own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
@@ -351,7 +351,7 @@ class _ChangeReader:
         return not told & theirs
 
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The only memory of the same measurement, if a sentence only states a figure: "79 kilos this morning"."""
+        """The only memory of the same measurement, if a sentence is just a figure: "79 kilos this morning"."""
         for sentence in sentences(self.words, small_opens=True) if any(is_measure(kind) for kind in told) else ():
             mine = figures(sentence)
             kinds = {kind for kind in mine if is_measure(kind) and not kind.startswith((SIDE, APART))}
@@ -367,7 +367,7 @@ class _ChangeReader:
                 yield same[0]
 
     def priced(self) -> Iterator[Record]:
-        """The only memory of a rent, pay or fee, if the person who sets it names another figure."""
+        """The memory of a rent, pay or fee, if there is exactly one and the person who sets it names another figure."""
         for heard_of, tells in prices() if not self.besides else ():
             if not heard_of.search(self.words):
                 continue

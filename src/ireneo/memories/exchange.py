@@ -65,13 +65,13 @@ class Misread(Struct, frozen=True, kw_only=True):
 
 
 def seal_of(record: Record) -> str:
-    """A digest of a memory's words that shows edits; surrounding blanks and line ends don't count."""
+    """A digest of a memory's words that shows edits, apart from those that `settled` undoes."""
     words = (settled(getattr(record, name)) for name in _SEALED)
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
 def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misread:
-    """The memory with these values; fields that are missing in a file written by hand get defaults."""
+    """The memory with these values, or what is wrong with them. Fields missing in a handwritten file get defaults."""
     if wrong := _wrong_names(given):
         return wrong
     told = {name: value for name, value in given.items() if name != SEAL}
@@ -90,7 +90,7 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
 
 
 def settled(word: str) -> str:
-    """Remove from `word` what editors change by themselves: surrounding blanks and line ends."""
+    """Undo what editors change by themselves: strip surrounding whitespace, and turn CRLF into LF."""
     return word.replace("\r\n", "\n").strip()
 
 

@@ -147,11 +147,11 @@ class MemoryKind(ABC):
     shown: tuple[State, ...] = ("active",)
     """The states in which a brief shows them."""
     lasts = False
-    """Whether it states what is true from then on, rather than an event."""
+    """Whether a memory of this kind states what is true from then on, rather than an event."""
     costs_each_time = False
     """Whether each occurrence had a cost, however rare it was."""
     passing = False
-    """Whether it is over once it happened, and need not stay in use for good."""
+    """Whether a memory of this kind describes a single event, so that it need not stay in use for good."""
 
     @abstractmethod
     def key(self, draft: MemoryDraft) -> str:

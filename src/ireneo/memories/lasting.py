@@ -1,4 +1,4 @@
-"""How long a quotation is taken to be true: until a time that it names, for some weeks, or for good.
+"""How long a quotation is taken to be true: until a time that it names, for some weeks or months, or for good.
 
 A statement that fills no slot is quoted with its day. Nobody knows how long a statement about the present is true: it
 counts for four months, and afterwards only appears in the history. Events are kept, and so are statements that are
@@ -113,7 +113,7 @@ def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
 
 
 def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
-    """The end of a plan of the speaker's whose day has passed; plans for the near future are assumed to come true."""
+    """When a plan of the speaker's ends. None for the near future: such plans are assumed to come true."""
     by = planned_for(sentence, at) if says("own", sentence) and is_plan(sentence, at) else None
     if by is None or by < at + _NEAR:
         return None
@@ -121,7 +121,7 @@ def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
 
 
 def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
-    """The end of a sentence that names none; None if it is true for good, or an event."""
+    """The end of a sentence that doesn't name one; None if it is true for good, or an event."""
     plain = in_standard(sentence)
     clauses = [each for each in PIECES.split(plain) if each.strip()]
     if says("for_good", plain) or says("for_good", asked) or says("happened", asked):

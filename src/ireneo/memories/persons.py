@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ireneo.memories.earnest import Statement
 
 CHAIN = 12
-"""For how many texts after somebody was mentioned a pronoun may mean them, unless somebody else was mentioned since."""
+"""For how many texts a pronoun may refer to somebody after they were mentioned, unless somebody else was since."""
 AHEAD = 2
 """How many texts before the first name a pronoun may already mean that person."""
 ALIKE = 3

@@ -65,7 +65,7 @@ class Question(Struct, frozen=True, kw_only=True):
     window: Window | None = None
     """The period that it names."""
     direction: Literal["before", "after"] | None = None
-    """Whether it asks what was before or after an event ("before the move")."""
+    """Whether it asks for the time before or after an event ("before the move"); None if neither."""
     event: tuple[str, ...] = ()
     """The terms of that event."""
     past: bool = False
@@ -570,14 +570,14 @@ def _held(text: str) -> tuple[frozenset[str], int]:
 
 
 VECTOR_WEIGHT = 1.5
-"""The weight of a cosine, as far as it exceeds that of the last candidate, relative to the share of the question's
-words in a document."""
+"""The weight of a cosine (only its excess over the last candidate's), relative to the share of the question's words
+that a document contains."""
 REPLY_MEANT = 0.5
 """The same for the assistant's reply to the message, since a reply often describes it in general words."""
 ANSWERED_MEANT = 0.3
 """The same for the assistant's message before the user's, since an answer need not repeat the question."""
 MEANT_AT_MOST = 2_000
-"""Up to this many characters of a text its vector counts: one vector of a longer text represents no part of it well."""
+"""The vectors of longer texts (in characters) are ignored: a single vector represents no part of a long text well."""
 
 Item = TypeVar("Item")
 

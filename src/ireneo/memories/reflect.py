@@ -147,9 +147,9 @@ def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> 
 
 
 MOST_VALUES = 6
-"""How many values are named at most, the latest ones."""
+"""The maximum number of values that are named; the latest are taken."""
 MOST_CITED = 32
-"""How many events one conclusion counts at most, the newest ones."""
+"""The maximum number of events that one conclusion cites; the newest are taken."""
 SHARE = 0.75
 """The least share of equal outcomes of an action."""
 FAILURES = 2

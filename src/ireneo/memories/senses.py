@@ -21,7 +21,7 @@ _QUESTIONS = topic(Questions)
 
 
 Beside: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
-"""By a term, the words that count in its place, each with its relative weight."""
+"""For each term, the words that may stand in for it, each with its relative weight."""
 
 TOLD = 0.8
 """The relative weight of a word that answers what a term asks for; never more for being rarer."""

@@ -160,7 +160,7 @@ class LogSource(Protocol):
         """Iterate over its lines."""
 
     def label_of(self, session: str) -> Mapping[str, object] | None:
-        """The label of one of its sessions, as from an index beside the file: verdict, reward, what was learned."""
+        """The label of one of its sessions, for example from an index next to the file: verdict, reward, lessons."""
 
     @property
     def is_labelled(self) -> bool:

@@ -98,7 +98,7 @@ SEVERAL_STORIES = "a list `texts` with an object for each text that is asked for
 
 
 def story_parts(*, deep: bool) -> str:
-    """The instruction to write several texts for adjacent parts, with `deep` over several parts together."""
+    """The instruction to write one text for each part; with `deep`, also texts that cover several parts each."""
     over = (
         "Where a text over several parts is asked for as well, it will stand for them when they are long past: keep "
         "the turning points of all of them, as densely as a chronicle: one sentence of some twenty words for each "
@@ -216,7 +216,7 @@ class ConclusionSaid(Struct, frozen=True, kw_only=True):
     """For a fact: whom or what it is about, and which attribute."""
     task_type: Word = ""
     name: Word = ""
-    """For a procedure: the type of task, and its name."""
+    """For a procedure: its type of task, and its own name."""
 
 
 class ReflectReply(Struct, frozen=True, kw_only=True):

@@ -19,11 +19,11 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 LEAF_LINES = 20, 30
 DEEP_LINES = 40, 80
-"""Most names in a deeper summary, and most statements about them."""
+"""The maximum number of names in a deeper summary, and most statements about them."""
 STATEMENTS = 6
-"""Most statements of one kind about one name."""
+"""The maximum number of statements of one kind about one name."""
 ANSWERING = 4
-"""Most authors stored who answer to a name."""
+"""The maximum number of authors stored who answer to a name."""
 FATES = ("dead", "alive", "gone")
 FACTS = ("is", "alias", "full", "where", *FATES)
 OF_TEXT = frozenset({"is", "alias", "full"})
@@ -49,13 +49,13 @@ PRESENT = 2
 ALONE = 2
 """A further description must have more words than this."""
 LONGEST_NAME = 4
-"""Most words of a name that is shown."""
+"""The maximum number of words of a name that is shown."""
 PASSING = 0.05
 """The least weight, as a share of the main character's, at which somebody without a description is shown."""
 MAIN = 24
-"""Most people shown."""
+"""The maximum number of people shown."""
 PROMINENT = 12
-"""Most people who are shown only by name, if nobody plays anybody."""
+"""The maximum number of people who are shown only by name, if nobody plays anybody."""
 OFTEN_NAMED = 20, 3
 """How often, and in how many leaves, somebody without acts must be named to be part of the cast: storytellers seldom
 act."""

@@ -19,9 +19,9 @@ from ireneo.summaries.summary import Line, Summary
 
 MOST_OPTIONS = 12
 LONGEST_OPTION = 160
-"""Most characters of an option that are kept."""
+"""The maximum number of characters of an option that are kept."""
 LONGEST_HEADED = 280
-"""Most characters that are kept of an option with a text besides its heading."""
+"""The maximum number of characters that are kept of an option with a text besides its heading."""
 LINES_BEFORE = 6
 """How many lines before a list may contain its question."""
 LONGEST_CHOICE = 240
@@ -83,7 +83,7 @@ def _option(option: re.Match[str], body: str) -> str:
 
 
 def stands_at_list(said: str) -> bool:
-    """Whether a question is at the list at the end of the agent's words, and not far behind it."""
+    """Whether a question is at the list at the end of the agent's words, or shortly after it."""
     behind = said[max((option.end() for option in _OPTION.finditer(said)), default=0) :]
     paragraphs = [each for each in behind.split("\n\n")[1:] if each.strip()]
     return len(paragraphs) <= PARAGRAPHS_BEHIND

@@ -38,7 +38,7 @@ SURE = 2
 """The weight of what a narrator says about somebody, or authors about themselves; what others say, perhaps in jest,
 counts 1."""
 LONGEST = 70
-"""Most characters of a description of somebody."""
+"""The maximum number of characters of a description of somebody."""
 PHRASE_WORDS, TAIL_WORDS = 5, 8
 SHORT = 300
 """In a text of up to this many characters, a note of laughter marks all of it as a joke."""
@@ -339,7 +339,7 @@ def _aliases(each: _CastSentence, heard: VoicedTexts, found: _CastFindings) -> N
 
 
 def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
-    """Return the name in the group `x` or `y` of a match, as the stretch spells it; empty if it is no known name."""
+    """Return the name in the group `x` or `y` of a match, as the stretch spells it; empty if it is not a known name."""
     found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
     if found in each.names or found.endswith(("'s", "’s")):
         return found if found in each.names else ""

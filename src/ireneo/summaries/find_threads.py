@@ -58,9 +58,9 @@ SAYS = 2
 SURE = 0.55
 """The least probability of its kind; below it, the kind is left open."""
 MAX_CHARACTERS = 240
-"""Most characters of a thread's text."""
+"""The maximum number of characters of a thread's text."""
 LEAD = 100
-"""Most characters kept before the cue in a long sentence."""
+"""The maximum number of characters kept before the cue in a long sentence."""
 NAMED = 0.2
 """Extra weight of a thread that names somebody or something."""
 

@@ -51,7 +51,7 @@ WORTH = 3
 """Default worth of a statement."""
 WEIGHT_OF_WORTH = 2.0
 MOST_LINES = 240
-"""Most statements in one record, whatever it covers; those with the most weight are kept."""
+"""The maximum number of statements in one record, whatever it covers; those with the most weight are kept."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Sections with a limit of their own."""
 UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})

@@ -30,19 +30,19 @@ MISTAKEN = 2.0
 """The weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160
-"""Most characters of a change that are quoted."""
+"""The maximum number of characters of a change that are quoted."""
 LONGEST_FAILURE = 260
-"""Most characters of a failed check that passed later, with its command."""
+"""The maximum number of characters of a failed check that passed later, with its command."""
 SHORT_REASON = 180
-"""Most characters of the error in a failure that was overcome."""
+"""The maximum number of characters of the error in a failure that was overcome."""
 MOST_TOLD = 3
 """How many failures of one command are shown, the last ones."""
 CHECK = "check "
 """Prefix of the subject of a check."""
 STATUS_SUBJECT = 80
-"""Most characters of a command in a status line."""
+"""The maximum number of characters of a command in a status line."""
 SHORT = 60
-"""Most characters of an output that is quoted with an outcome."""
+"""The maximum number of characters of an output that is quoted with an outcome."""
 _PARTS = 3
 """The least number of parts of a path that may be spelt in another way."""
 _DIGITS = lazy_re(r"\d+")
@@ -434,7 +434,7 @@ _ASIDE = lazy_re(
 
 
 def _is_aside(change: Step) -> bool:
-    """Whether everything that an edit adds is no approach: debug output and imports."""
+    """Whether an edit adds no approach, only debug output and imports."""
     before = {line.strip() for line in change.action.removed.splitlines()}
     fresh = [line for each in change.action.added.splitlines() if (line := each.strip()) and line not in before]
     return any(_ASIDE.search(line) for line in fresh) and all(
@@ -633,7 +633,7 @@ def failing_tests(output: str) -> list[str]:
 
 
 MAX_CRITICAL = 24
-"""Most names that a text must not lose; no summary has room for more."""
+"""The maximum number of names that a text must not lose; no summary has room for more."""
 MOST_ERRORS, MOST_TESTS = 2, 6
 """Most errors, and failing tests, of one command among the critical names."""
 _OF_FAILURE = lazy_re(

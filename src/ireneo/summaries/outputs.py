@@ -42,7 +42,7 @@ _FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<numbe
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 MOST_LINES = 2
-"""Most lines of a long output that are shown for their totals, or because they are mentioned."""
+"""The maximum number of lines of a long output that are shown for their totals, or because they are mentioned."""
 SHOWN_OUTPUT = 220
 _TOTAL = lazy_re(
     r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"

@@ -27,9 +27,9 @@ LONG_PARAGRAPH = 20
 SHORT_TEXT = 60
 """A text of at most this many words was typed as a whole."""
 LONGEST_BEFORE = 240
-"""Most characters of the previous sentence that are kept with one that refers back."""
+"""The maximum number of characters of the previous sentence that are kept with one that refers back."""
 LONGEST_LIST = 24
-"""Most lines of a list that are kept with the sentence that introduces it."""
+"""The maximum number of lines of a list that are kept with the sentence that introduces it."""
 MOST_TAGS = 400
 """How many tags of a text are examined at most."""
 WRAPPED, LONGEST_LINE = 60, 2_000

@@ -148,7 +148,7 @@ def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
 def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
     """Judge one clause by its form; `rest` includes the next clause.
 
-    A clause that may have the subject of an earlier one (`shared`) is no order.
+    A clause that may have the subject of an earlier one (`shared`) is not an order.
     """
     bare, full = _bare(clause), _bare(rest)
     if _FORMS.corrects.match(bare) or _FORMS.corrects.match(clause) or _FORMS.runs_itself.match(full):
@@ -188,7 +188,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _SAYS.asks_not.match(_bare(sentence)):
-        # "Can we not commit the drafts?" is no question.
+        # "Can we not commit the drafts?" is not a question.
         return MEDIUM
     if _SAYS.hedges.match(_bare(sentence)):
         return 0.0
@@ -241,7 +241,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     free = not told or _OWN_WORDS.persons.match(thought)
     first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
     base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
-    # "I don't eat meat any more, only fish" describes a habit, so the rest is no rule either.
+    # "I don't eat meat any more, only fish" describes a habit, so the rest is not a rule either.
     habit = base == 0 and _OWN_WORDS.persons.match(thought) and _RULINGS.negates.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
         if habit and _is_rest(clause):
@@ -352,7 +352,7 @@ BY_HAND = 5.0
 KNOWN_TEXTS = 256
 """How many texts have their pins and lifts cached."""
 MAX_PINS = 160
-"""Most pins of one record, the strongest: some 3,000 tokens."""
+"""The maximum number of pins of one record, the strongest: some 3,000 tokens."""
 
 _THREADS = tuple(f"{kind}{sign}" for kind in get_args(ThreadKind) for sign in (" · ", ": "))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")

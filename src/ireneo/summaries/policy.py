@@ -91,7 +91,7 @@ def rebuild_cost(
 ) -> RebuildCost:
     """Compute the cost of replacing a stretch of a cached prompt by a summary.
 
-    With P tokens behind the stretch, S of the stretch, s of the summary and k read by the summariser, and prices r of a
+    With P tokens after the stretch, S of the stretch, s of the summary and k read by the summariser, and prices r of a
     read, w of a write and c of a token read by the summariser::
 
         paid  = P·(w − r) + w·s + c·k        what follows is written instead of read; the summary is new
@@ -243,11 +243,11 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     leaf_messages: int = 150
     """A leaf ends with the first turn that brings it to this many messages."""
     leaf_tokens: int = 20_000
-    """Most tokens of a leaf, unless a single atom has more."""
+    """The maximum number of tokens of a leaf, unless a single atom has more."""
     fan_in: int = 4
     """How many adjacent summaries of one depth are merged."""
     limit: int = 4
-    """Most summaries of one depth that are shown: beyond this the oldest are merged."""
+    """The maximum number of summaries of one depth that are shown: beyond this the oldest are merged."""
     live_messages: int = 100
     """Least number of newest messages that no leaf covers."""
     window_tokens: int = 100_000
@@ -255,7 +255,7 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     raw_tokens: int = 24_000
     """Deep summaries of messages that cost at most this much are written from the messages."""
     open_threads: int = 24
-    """Most open threads that are carried; beyond this those with the least weight are dropped."""
+    """The maximum number of open threads that are carried; beyond this those with the least weight are dropped."""
     running: bool = False
     """One summary that absorbs each new leaf, instead of several depths: for comparison only."""
 
@@ -310,7 +310,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         return replace(self, prices=prices_named(prices) if isinstance(prices, str) else prices)
 
     def seen(self, character: str) -> Policy:
-        """The same policy for one character's memory of a story. Raises BadInput where it is no story's."""
+        """The same policy for one character's memory of a story. Raises BadInput if this policy is not for stories."""
         if character and self.story is None:
             raise BadInput(f"The preset {self.name!r} knows no characters; take 'story' for the memory of {character}.")
         return replace(self, seen_by=character)

@@ -246,7 +246,7 @@ def speaks_of_itself(sentence: str) -> bool:
 # "and that is where we left off"; interjections by others don't end it.
 
 MIN_RECAP = 400
-"""A text with fewer characters is no recap."""
+"""A text with fewer characters is not a recap."""
 MIN_FURTHER = 150
 """The least characters of a further message that continues a recap."""
 RECAP_NEAR = 8

@@ -36,9 +36,9 @@ SINCE_COMMIT = "Changed, and no commit seen since: "
 READ_LAST = "Read last: "
 MOST_CHECKS = 4
 TOTALS = 120
-"""Most characters of the totals of a failed check."""
+"""The maximum number of characters of the totals of a failed check."""
 SAID_CHARACTERS = 120
-"""Most characters of the agent's words about its checks."""
+"""The maximum number of characters of the agent's words about its checks."""
 MOST_FILES = 12
 MOST_SINCE = 3
 UNCOMMITTED = 4.0

@@ -25,16 +25,16 @@ from ireneo.summaries.steps import clip
 _SAYS = topic(Prose)
 
 LONGEST = 360
-"""Most characters of a statement; longer ones are cut at a word."""
+"""The maximum number of characters of a statement; longer ones are cut at a word."""
 LONGEST_DOC = 180
-"""Most characters of a comment at a definition."""
+"""The maximum number of characters of a comment at a definition."""
 GROUPED = 280
 """Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
 LONGEST_BLOCK = 320
-"""Most characters of a block of code that is shown with its introduction."""
+"""The maximum number of characters of a block of code that is shown with its introduction."""
 LONGEST_LINE = 200
-"""Most characters of a line of code."""
+"""The maximum number of characters of a line of code."""
 FURTHER = 0.35
 """The share of its worth that each further line adds to a statement."""
 BARE_NAME = 1.0
@@ -43,7 +43,7 @@ RULES = 0.8
 """The factor for a condition together with its consequence."""
 LONGEST_LEAD = 160
 LONGEST_TOPIC = 60
-"""Most characters of a heading that precedes its subject."""
+"""The maximum number of characters of a heading that precedes its subject."""
 WIDTH = 60
 """A longer line of prose without an end of sentence continues in the next one."""
 FEWEST_WORDS = 4
@@ -505,7 +505,7 @@ _DEFINED = lazy_re(
 )
 _COMMENT = lazy_re(r"^\s*(?://++|#++(?!!)|--\s|/?\*++(?=[\s/]|$)|;;++|\"\"\"|<!--)\s*+(?P<said>.*)$")
 _REMARKED = lazy_re(r"\s(?://|#)\s(?P<said>[^\s;][^;`]{7,})")
-"""A comment behind code."""
+"""A comment after code."""
 _UNDONE = lazy_re(r"(?:TODO|FIXME|XXX|HACK|BUG|WARNING|DEPRECATED)\b")
 _CLOSES = ("*/", "-->", '"""')
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
@@ -522,7 +522,7 @@ _CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|default|when|except|cat
 _LEADS = ("{", ":", ")", " then", " do", "else")
 """Endings of a condition that its consequence follows."""
 _REMARK = lazy_re(r" [{:] (?=//)|: (?=# )")
-"""Between such a condition and a comment behind it."""
+"""Between such a condition and a comment after it."""
 _CLOSING = lazy_re(r"^(?:[{}\[\]();,]*|fi|done|esac|end)(?:[;,)]|\)\()*$")
 _IF_ERROR = lazy_re(r"\b\w*[eE]rr\w* (?:!=|is not) (?:nil|None|null)")
 _HANDS_ON = lazy_re(

@@ -45,7 +45,7 @@ LONG_TURN = 2
 
 
 class Leaves(Struct, frozen=True, kw_only=True):
-    """Messages cut into whole leaves, and the messages behind the last leaf."""
+    """Messages cut into whole leaves, and the messages after the last leaf."""
 
     leaves: tuple[tuple[Message, ...], ...]
     rest: tuple[Message, ...]
@@ -194,9 +194,9 @@ def source_depth(depth: int, story: StorySettings) -> int:
 
 
 RUNNING_WORDS = 250
-"""Most words of a running summary."""
+"""The maximum number of words of a running summary."""
 MAX_LIFTS = 24
-"""Most sentences that may lift a constraint; the newest are kept."""
+"""The maximum number of sentences that may lift a constraint; the newest are kept."""
 
 
 def settings(policy: Policy) -> StorySettings:

@@ -22,7 +22,7 @@ from ireneo.patterns import lazy_re
 _SAYS = topic(Names)
 
 GERMAN_EVERY = 20
-"""Most words per determiner in a German text."""
+"""The maximum number of words per determiner in a German text."""
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 

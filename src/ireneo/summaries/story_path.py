@@ -2,7 +2,7 @@
 
 What is due follows from the messages that no summary covers yet. There are no marks or queues, so nothing can be lost,
 and every process would write the same summaries. Branches share what was written before they parted. A leaf written on
-another branch may end where none ends on this path, such as after a rewind to just behind it; it is then skipped here.
+another branch may end where none ends on this path, such as after a rewind to just after it; it is then skipped here.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 AHEAD = 16
-"""Messages read behind a leaf at first to find the next atom; more if needed."""
+"""Messages read after a leaf at first to find the next atom; more if needed."""
 OPENING = 16
-"""Most messages searched for system messages before the story."""
+"""The maximum number of messages searched for system messages before the story."""
 LEAST_LIVE = 12
 """However narrow a context, so many of the newest messages wait until a leaf covers them."""
 TAIL = 2

@@ -1,4 +1,4 @@
-"""A summary as a record, the `Strategy` that tells it, and the `PathReader` it is made from."""
+"""The record of a summary, the `Strategy` that writes it, and the `PathReader` that it is made from."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     closed: tuple[ThreadId, ...] = ()
     """Opened before it and resolved within it."""
     forgotten: int = 0
-    """How many opened within it gave way to weightier ones, since only so many are carried."""
+    """How many threads opened within it were dropped for weightier ones, since the number carried is limited."""
     ends: tuple[ThreadEnd, ...] = ()
     """How they were resolved, where known."""
 
@@ -176,7 +176,7 @@ class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False
     """How many tool calls the summary covers."""
     sections: tuple[Section, ...] = ()
     sources: tuple[SummaryId, ...] = ()
-    """The summaries that this one was written from; none where it was written from messages."""
+    """The summaries that this one was written from; none if it was written from messages."""
     writing: Writing | None = None
     """How a model wrote the text; None for the offline text."""
     leaves: int = 0
@@ -204,7 +204,7 @@ class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False
         return f"{self.level} {self.first} {self.last}"
 
     def lines(self, name: SectionName) -> Sequence[Line]:
-        """The lines of a section; none where it has no such section."""
+        """The lines of a section; none if it has no such section."""
         for section in self.sections:
             if section.name == name:
                 return section.lines
@@ -239,7 +239,7 @@ class SectionStyle(Struct, frozen=True):
 
 
 class Strategy(Protocol):
-    """How the past of a path is told.
+    """How the past of a path is summarised.
 
     It says where a stretch ends (`ends`), what a summary of it says (`leaf`) and one over several (`roll_up`), what a
     line is worth (`worth`), and how it reads (`sections`, `say`). Cover, choice of lines, pins, branches and storage
@@ -332,7 +332,7 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
             continue
         said = strategy.say(name, line, names)
         if last == (name, line.position) and not subject and (rest := _behind_lead(pending, said)):
-            # Items of one list stand behind its lead together.
+            # Items of one list are joined after its lead.
             pending = f"{pending.rstrip('.')}; {rest}"
             continue
         last = name, line.position
@@ -347,7 +347,7 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
 
 
 def _behind_lead(before: str, said: str) -> str:
-    """What `said` tells behind the words that lead both statements; empty where they are led differently."""
+    """The part of `said` after the lead that both statements share; empty if their leads differ."""
     lead, _, rest = said.partition(": ")
     return rest if len(lead.split()) >= LEAD_WORDS and before.startswith(f"{lead}: ") else ""
 
@@ -378,8 +378,8 @@ class PathReader(Protocol):
     ) -> Sequence[Summary]:
         """For each summary the best text of its stretch: itself, or one that a model wrote.
 
-        Only model texts among `known` are used, where that is given, so that an earlier context can be made again.
-        `made` are summaries that are not stored yet.
+        If `known` is given, only model texts in it are used, so that an earlier context can be made again. `made` are
+        summaries that are not stored yet.
         """
 
     @property

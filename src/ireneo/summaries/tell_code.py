@@ -32,7 +32,7 @@ TESTS, ONLY_TESTS = 0.3, 0.45
 READ_CODE, OF_HISTORY = 0.3, 2.5
 """Factors for code that was only read, and for what version control showed of it."""
 MOST_SEEN = 64
-"""Most lines from one output."""
+"""The maximum number of lines from one output."""
 PLAIN = 0.5
 BARE = 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
@@ -41,7 +41,7 @@ TELLING = 2.0
 GONE = 1.5
 """Weight of a definition that was removed."""
 LONGEST_GONE = 200
-"""Most characters of code that was taken out."""
+"""The maximum number of characters of code that was taken out."""
 TAKEN_OUT = 0.5
 """Factor for code that was taken out."""
 BECAME = 0.6
@@ -304,9 +304,9 @@ SEEN_FADING = 0.65
 AGAIN = 0.1
 """Share of its weight that each further use adds."""
 MAX_NAMES = 250
-"""Most names of one block, the likeliest."""
+"""The maximum number of names of one block, the likeliest."""
 MAX_MERGED = 1_000
-"""Most names of a deeper one."""
+"""The maximum number of names of a deeper one."""
 
 
 _OF_ANY_COMMAND = ("--", "/dev/")

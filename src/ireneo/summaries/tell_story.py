@@ -194,9 +194,9 @@ def _certainty(sentence: str) -> float:
 USUAL = 3
 """Sentences of a stretch from which on a word is discounted as a signal of a turn."""
 LEAF_LINES = 40
-"""Most lines of a leaf: as many as a wide context has room for."""
+"""The maximum number of lines of a leaf: as many as a wide context has room for."""
 LEAF_NAMES = 120
-"""Most names of a leaf."""
+"""The maximum number of names of a leaf."""
 FIRST = 0.1
 """Bonus for each new name in a sentence, up to two, as a share of the sentence's salience."""
 IDLE = 0.12
@@ -233,7 +233,7 @@ EXCHANGE, EXCHANGED = 2, 260
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
-"""Most characters of a sentence of a recap, whose end tells the outcome."""
+"""The maximum number of characters of a sentence of a recap, whose end tells the outcome."""
 TOGETHER = 0.75
 """Factor for sentences that share a passage."""
 RECAP = 6.0
@@ -564,15 +564,15 @@ def _choosable(line: Line) -> Choosable:
 
 
 DEEP_LINES = 160
-"""Most lines of a deeper summary: as many as a wide context has room for."""
+"""The maximum number of lines of a deeper summary: as many as a wide context has room for."""
 RECAPS_SHARE = 0.6
 """Most recaps among the lines of a deeper summary, as a share; other lines give more detail."""
 DEEP_NAMES = 200
-"""Most names of a deeper summary."""
+"""The maximum number of names of a deeper summary."""
 SLOTS = 12
 """Periods into which a summary is divided, each with its share of the sentences and names."""
 CONSIDERED = 1_200
-"""Most sentences that are compared: the weightiest of each part."""
+"""The maximum number of sentences that are compared: the weightiest of each part."""
 
 
 def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:

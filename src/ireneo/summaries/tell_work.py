@@ -92,7 +92,7 @@ REPORTED = 0.45
 REPORTED_BESIDE = 0.25
 """The same where it was one of those that the agent waited for, and put together itself."""
 WORD_CHARACTERS = 480
-"""Most characters of a user message that are kept as one line."""
+"""The maximum number of characters of a user message that are kept as one line."""
 
 DEEDS: dict[ActionKind, str] = {
     "read": "read",
@@ -116,9 +116,9 @@ ANSWERED_ASKED = ((ANSWERS, 1),)
 CUT = "…"
 """Ends a subject that was too long."""
 NAMED = 110
-"""Most characters by which a call is named."""
+"""The maximum number of characters by which a call is named."""
 LONGEST_MOVE = 180
-"""Most characters of a command that moves something; the place where it went stands at the command's end."""
+"""The maximum number of characters of a command that moves something, whose destination is at its end."""
 UNTOLD = 1.0
 """Weight of a failed call whose output doesn't say why."""
 MADE_AFTER_ALL = 1.2
@@ -145,7 +145,7 @@ BY_USER = 1.5
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
-"""Most acts of one kind in the list of acts."""
+"""The maximum number of acts of one kind in the list of acts."""
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
     "direction": 40,
@@ -164,9 +164,9 @@ LIMITS: dict[SectionName, int] = {
     "status": 1,
     REPLACED_CODE: 100,
 }
-"""Most lines of each section, so that a record is bounded however much it covers."""
+"""The maximum number of lines of each section, so that a record is bounded however much it covers."""
 OTHER_LIMIT = 24
-"""Most lines of a section that another strategy defines."""
+"""The maximum number of lines of a section that another strategy defines."""
 
 
 def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tuple[Section, ...]:

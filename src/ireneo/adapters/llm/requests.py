@@ -169,7 +169,7 @@ _NO_KEY = "no-key"
 
 
 def build(address: ModelAddress, client: AsyncClient) -> Model:
-    """The model at `address`, asked through `client`. Raises BadInput where it needs a key and has none."""
+    """The model at `address`, asked through `client`. Raises BadInput if it needs a key and has none."""
     try:
         return _BUILDERS[address.provider](address, client)
     except UserError as missing:
@@ -274,7 +274,7 @@ _SLACK = 2_000
 
 
 async def check(address: ModelAddress) -> None:
-    """Build the model only to check its configuration. Raises BadInput where it needs a key and has none."""
+    """Build the model only to check its configuration. Raises BadInput if it needs a key and has none."""
     async with client(1.0) as http:
         build(address, http)
 

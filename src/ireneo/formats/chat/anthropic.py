@@ -152,7 +152,7 @@ _PDF = "application/pdf"
 
 
 def _write_system(drafts: Sequence[Draft]) -> str | list[Json] | None:
-    """Write the system prompt: a string where it is one plain text, else blocks."""
+    """Write the system prompt: a string if it is one plain text, else blocks."""
     if len(drafts) == 1 and len(drafts[0].parts) == 1 and isinstance(drafts[0].parts[0], Text) and not drafts[0].native:
         return drafts[0].parts[0].text
     blocks: list[Json] = []

@@ -278,7 +278,7 @@ def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _loop_begins(outlines: list[Outline]) -> Outline | None:
-    """Return the assistant's first message in the tool loop that runs at the end; None where none runs."""
+    """Return the assistant's first message in the tool loop that runs at the end; None if none runs."""
     first: Outline | None = None
     place = len(outlines)
     while place:
@@ -380,7 +380,7 @@ class ChatFormat(ABC):
         return violations(self._outlined(payload.messages), rules)
 
     def without_thinking(self, payload: Json) -> Json | None:
-        """Return a message without the model's thinking; None where that is not possible.
+        """Return a message without the model's thinking; None if that is not possible.
 
         Items of OpenAI's Responses, for one, refer to their reasoning.
         """
@@ -464,7 +464,7 @@ class ChatFormat(ABC):
         return merge
 
     def _read_native(self, payload: object) -> list[Draft] | None:
-        """Read a payload of this format; None where it breaks a rule, so that it can't be sent."""
+        """Read a payload of this format; None if it breaks a rule, so that it can't be sent."""
         if not isinstance(payload, dict) or violations(self._outlined([payload]), self.local_rules):
             return None
         return self._read_message(payload, "native")
@@ -598,7 +598,7 @@ def blocks_of(
 def words_or_blocks(
     parts: Sequence[Part], show: Callable[[Media], Json | None], say: Callable[[str], object] = text_block
 ) -> str | list[object]:
-    """Write content as a string where there is only text, which every server accepts, else as a list."""
+    """Write content as a string if there is only text, which every server accepts, else as a list."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     if len(texts) == len(parts):
         return texts[0] if len(texts) == 1 else "\n\n".join(text for text in texts if text)
@@ -653,7 +653,7 @@ def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     for draft in drafts:
         if draft.origin == "summary":
             if draft.calls or draft.results:
-                # A message with calls or results is no summary, whatever it is marked as.
+                # A message with calls or results is not a summary, whatever it is marked as.
                 draft = replace(draft, origin="spoken")
             elif draft.native is None:
                 # Without the line that marks it as notes, so that a blank one is dropped.

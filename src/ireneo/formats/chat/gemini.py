@@ -99,7 +99,7 @@ def _without(record: Json, name: str) -> Json:
 
 
 def _role(content: Json) -> str:
-    """Return the role of a content; without one it is the user's. Empty where it is no string."""
+    """Return the role of a content; without one it is the user's. Empty if it is not a string."""
     role = content.get("role")
     return "user" if role is None else text_or(role)
 
@@ -236,7 +236,7 @@ def _read_result(result: Json, call_id: str, place: str) -> Result:
 
 
 def _read_media(part: Json) -> Media | None:
-    """Read the media of a part, inline or at a URI; None where it has none that is known."""
+    """Read the media of a part, inline or at a URI; None if it holds no known kind of media."""
     inline, file = _field(part, _INLINE), _field(part, _FILE)
     if isinstance(inline, dict):
         media_type, data = _field(inline, _MEDIA_TYPE), inline.get("data")

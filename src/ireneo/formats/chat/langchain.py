@@ -80,7 +80,7 @@ _OWN_PARTS = (*_TEXTS, *_CALLS, *_THOUGHTS, "tool_result", "remove", "input_json
 
 
 def message_type(message: Mapping[str, object]) -> str:
-    """Return the type of a message, also of a streamed one; empty where it is unknown."""
+    """Return the type of a message, also of a streamed one; empty if it is unknown."""
     said = text_or(message.get("type"))
     if said.endswith(_CHUNK):
         said = said.removesuffix(_CHUNK).lower()
@@ -291,7 +291,7 @@ def _standard(block: Json, name: str) -> Media | None:
 
 
 def _write_media(media: Media) -> Json | None:
-    """Write `media` as a block; None where it has neither data nor a URL."""
+    """Write `media` as a block; None if it has neither data nor a URL."""
     name = next((name for name, begins in _KINDS.items() if media.media_type.startswith(begins)), "file")
     block: Json = {"type": name}
     if media.data is not None:
@@ -469,7 +469,7 @@ class LangChainMessages(ChatFormat):
     def _read_message(self, message: Json, place: str) -> list[Draft]:
         draft = _read(message, place)
         if draft.origin == "summary":
-            # Another tool's summary is sent unchanged where it still fits.
+            # Another tool's summary is sent unchanged if it still fits.
             return [replace(draft, native=Native(format=LANGCHAIN, payload=message))]
         return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
 

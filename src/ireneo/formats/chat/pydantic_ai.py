@@ -90,7 +90,7 @@ _Placed: TypeAlias = tuple[str, Json]
 
 
 def _message_kind(message: Mapping[str, object]) -> str:
-    """Return whether a message is a request or a response; empty where it is neither."""
+    """Return whether a message is a request or a response; empty if it is neither."""
     said = text_or(message.get("kind"))
     return said if said in (_REQUEST, _RESPONSE) else ""
 
@@ -247,7 +247,7 @@ def _read_media(item: object) -> Media | None:
 
 
 def _write_media(media: Media) -> Json | None:
-    """Write `media` as an item; None where it has neither data nor a URL."""
+    """Write `media` as an item; None if it has neither data nor a URL."""
     if media.data is not None:
         return {"kind": _BINARY, "data": media.data, "media_type": media.media_type}
     if media.url is None or not media.url.startswith(("http://", "https://")):

@@ -85,7 +85,7 @@ _ITEM_CONTENT = ("input_text", "output_text", "input_image", "input_file")
 
 
 def mark_of(message: object) -> str | None:
-    """Return the format whose marks `message` bears; None where it is plain, and valid in several."""
+    """Return the format whose marks `message` bears; None if it is plain, and valid in several."""
     if _is_langchain(message):
         return LANGCHAIN
     if _is_pydantic_ai(message):
@@ -353,7 +353,7 @@ def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
 
 
 def _plain(value: object, place: str) -> object:
-    """Return `value`, as JSON where it contains objects of a client."""
+    """Return `value`, as JSON if it contains objects of a client."""
     if isinstance(value, dict) and not any(map(_holds_objects, value.values())):
         return value
     return detached(value, place)
@@ -620,7 +620,7 @@ def _worded(value: object, name: str) -> object:
 
 
 def without_thoughts(native: Native | None) -> Native | None:
-    """Remove the thinking from a native payload; None where that is not possible."""
+    """Remove the thinking from a native payload; None if that is not possible."""
     if native is None or native.format not in CHAT_FORMATS or not isinstance(native.payload, dict):
         return None
     kept = CHAT_FORMATS[native.format].without_thinking(native.payload)

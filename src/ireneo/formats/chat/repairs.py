@@ -51,7 +51,7 @@ def result_note(heading: str, result: Result) -> Text:
 
 
 class Matching(Struct, frozen=True, kw_only=True):
-    """The calls of a list with their results; results in neither field have no call before them."""
+    """The calls of a list with their results. A result that is in neither field has no call before it."""
 
     calls: dict[Spot, Spot | None]
     """The calls in order, each with its result."""
@@ -102,7 +102,7 @@ def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
-    """Move results behind their calls, answer calls without one, and make notes of repeated and orphaned results.
+    """Move results after their calls, answer calls without one, and make notes of repeated and orphaned results.
 
     Expects results in tool drafts, which hold nothing else.
     """
@@ -376,7 +376,7 @@ def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool])
 
 
 def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
-    """Turn all calls that the provider ran into notes, for formats that can't hold their results."""
+    """Replace calls executed by the provider with notes, for formats that can't hold their results."""
     return keep_server_pairs(drafts, lambda result: False)
 
 

@@ -82,12 +82,12 @@ _Placed: TypeAlias = tuple[str, Json]
 
 
 def _kind(item: Json) -> str:
-    """Return the type of an item, which a message may leave out; empty where there is none."""
+    """Return the type of an item, which a message may leave out; empty if there is none."""
     return text_or(item.get("type"), _MESSAGE if item.get("type") is None and "role" in item else "")
 
 
 def _call_id(item: Json) -> str:
-    """Return the id that a call and its output share; empty where there is none."""
+    """Return the id that a call and its output share; empty if there is none."""
     # The output of a local shell has it under another key.
     return text_or(item.get("call_id")) or (text_or(item.get("id")) if _is_output(item) else "")
 
@@ -277,7 +277,7 @@ def _listed(payload: object) -> list[Json]:
 
 
 def _merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """Make the native payload of two drafts that are one reply; None where neither has one."""
+    """Make the native payload of two drafts that are one reply; None if neither has one."""
     if draft.role != "assistant" or (before.native is None and draft.native is None):
         return None
     return Native(format=RESPONSES, payload=_write_items([before, draft]))
@@ -316,7 +316,7 @@ def _stands_alone(part: Part) -> bool:
 
 
 def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[object]:
-    """Write content: a string where there is one text only, else a list."""
+    """Write content: a string if there is one text only, else a list."""
     only = parts[0] if len(parts) == 1 else None
     if isinstance(only, Text):
         return only.text

@@ -64,7 +64,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str | _Edit]:
 
 
 def _block_end(lines: Sequence[str], start: int) -> int | None:
-    """Return the index behind the block that begins at `start`; None if it is malformed."""
+    """Return the index after the block that begins at `start`; None if it is malformed."""
     divided = False
     for at in range(start + 1, len(lines)):
         if _SEARCH.match(lines[at]):
@@ -99,7 +99,7 @@ def _take_path(words: list[str]) -> str | None:
 
 
 def _diff(lines: Sequence[str], at: int) -> tuple[_Edit, int] | None:
-    """Read the diff in the fence that opens at `at`; returns it with the index behind it."""
+    """Read the diff in the fence that opens at `at`; returns it with the index after it."""
     fence = _FENCE.match(lines[at])
     if fence is None or fence["info"] != "diff":
         return None

@@ -63,7 +63,7 @@ class _ChatBuilder(SessionBuilder):
             self._versions.append((draft, self._before, entry))
 
     def finished(self) -> SessionBuilder:
-        """Add the other versions after all messages of the path."""
+        """Add the alternative versions of messages, once the whole path is added; each becomes a branch of the path."""
         end = self.head
         for draft, parent, entry in self._versions:
             self.head = parent

@@ -550,7 +550,7 @@ def _parent(home: int, pieces: _SessionPieces, homes: Sequence[int], links: _Lin
 
 
 def _followed(line: _Stub, of_uuid: Mapping[str, int], links: _Links) -> _Followed:
-    """Return the piece that `line` follows, through lines that are no messages."""
+    """Return the piece that `line` follows, through lines that are not messages."""
     at = line
     seen: set[str] = set()
     while at.names_parent:
@@ -602,7 +602,7 @@ class _Planting:
         """The last node of the trail that begins at a node."""
 
     def add(self, name: int, parent: int | None, trail: Sequence[Draft]) -> Iterator[LoggedNode]:
-        """Add `trail` behind the earlier trail `parent`, or at the root."""
+        """Add `trail` after the earlier trail `parent`, or at the root."""
         at = self._end_of_quiet(_ROOT if parent is None else self.tails[parent])
         first = len(self._parents)
         for draft in trail:
@@ -626,7 +626,7 @@ class _Planting:
         return node
 
     def _end_of_quiet(self, at: int) -> int:
-        """Return the end of the branches after `at` in which only the harness speaks: those are no rewinds."""
+        """Return the end of the branches after `at` in which only the harness speaks: those are not rewinds."""
         while True:
             child = self._newest_root if at == _ROOT else self._newest_child[at]
             if child == _ROOT or self._spoken[child]:

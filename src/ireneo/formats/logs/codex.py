@@ -195,7 +195,7 @@ class _Rollout:
                 self._alone(line, item)
 
     def _meta(self, line: _RolloutLine) -> None:
-        # A fork repeats its parent's metadata behind its own.
+        # A fork repeats its parent's metadata after its own.
         if not self._begun:
             self._begun = True
             self.id = string(line.payload.get("id"))

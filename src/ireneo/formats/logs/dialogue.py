@@ -136,7 +136,7 @@ def _script_of(lines: Sequence[str]) -> _Script | None:
 
 
 def _is_surely_spoken(lines: Sequence[str]) -> bool:
-    """Whether speakers clearly take turns in a text of unknown kind; a list of settings with colons is no dialogue."""
+    """Whether speakers clearly take turns in a text of unknown kind, unlike in a list of settings with colons."""
     script = _script_of(lines)
     # Headings of a changelog recur as well, and so do tags of HTML.
     if script is None or script.form == "heading" or any("</" in line for line in lines):
@@ -212,7 +212,7 @@ def _names(lines: Iterable[str], script: _Script) -> Counter[str]:
 
 
 _AUTHORS = ("author", "speaker", "name", "names", "from", "user", "sender", "role")
-"""The keys of an author, by preference; a role, which is no name, comes last."""
+"""The keys of an author, by preference; a role, which is not a name, comes last."""
 _TEXTS = ("text", "utterance", "utterances", "content", "message", "body", "line")
 _TIMES = tuple(dict.fromkeys(key.lower() for key in TIME_KEYS))
 _IDS = ("id", "number", "turn_id", "dia_id")
@@ -222,7 +222,7 @@ _EPISODES = ("id", "episode", "episode_id", "session_id", "conversation_id", "di
 
 
 class _Fields(Struct, frozen=True):
-    """The keys of an object by their meaning; None where it has no such key."""
+    """The keys of an object by their meaning; None if it has no such key."""
 
     author: str | None
     text: str | None
@@ -262,7 +262,7 @@ def _name_of(value: object) -> str | None:
 
 
 def _words_of(value: object) -> str | None:
-    """Read a text, or a list of consecutive texts; None where it is neither."""
+    """Read a text, or a list of consecutive texts; None if it is neither."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -41,7 +41,7 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
 
 
 def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
-    """Decode line `number`; returns its text, and a fault where it is not valid UTF-8."""
+    """Decode line `number`; returns its text, and a fault if it is not valid UTF-8."""
     line = line.removeprefix(BOM)
     try:
         return line.decode(), None
@@ -123,7 +123,7 @@ def documents(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[tuple[
 
 
 def _begun(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
-    """Read a file whose first line is no value, holding lines until two of them show that it is JSON lines.
+    """Read a file whose first line is not a value, holding lines until two of them show that it is JSON lines.
 
     No single JSON document has two objects on consecutive lines without a comma between them.
     """
@@ -278,7 +278,7 @@ class LogReader(ABC):
             yield from found
 
     def _within(self, value: object, number: int, name: str) -> Iterable[Found]:
-        """Find the sessions in the JSON document `value` on line `number`; nothing where it is of another kind."""
+        """Find the sessions in the JSON document `value` on line `number`; nothing if it is of another kind."""
         raise NotImplementedError
 
 

@@ -109,7 +109,7 @@ class LogFormat(Protocol):
 
     name: str
     chat: str
-    """The chat format of the model in such a log, in which its contexts are written."""
+    """The chat format that the model in such a log uses; contexts for the log are written in it."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` (64 KiB at most) is of this format."""
@@ -191,7 +191,7 @@ class UnrecordedNode(Struct, kw_only=True, gc=False):
 
 
 class SessionBuilder:
-    """Builds the tree of one session; each draft is added behind `head`, which a format may move."""
+    """Builds the tree of one session; each draft is added after `head`, which a format may move."""
 
     def __init__(self, form: str, *early: object) -> None:
         """Build a session of the log format `form`; `early` entries are recorded with the first draft."""
@@ -320,7 +320,7 @@ _ROWS: Final = (
     _Row("oobabooga", "chats.Oobabooga", (b'"internal"', b'"data"')),
     _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
     _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
-    # Last: a file that another format recognises is no story.
+    # Last: a file that another format recognises is not a story.
     _Row("chat", "dialogue.Dialogue"),
 )
 """The formats, in the order in which they try to recognise a file."""

@@ -90,7 +90,7 @@ _NO_ARGUMENT = {
     *(*_ABOUT, "tool_call_metadata", "thought", "is_confirmed", "confirmation_state", "action_risk", "security_risk"),
     *("keep_prompt", "kernel_init_code", "timeout", "blocking", "hidden", "is_static", "cwd"),
 }
-"""Fields of an action that are no arguments of the model's call."""
+"""Fields of an action that are not arguments of the model's call."""
 _KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
@@ -200,7 +200,7 @@ def _recalled(extras: Document) -> str:
 
 
 def _reply(event: Document) -> Document:
-    """Return the model's own message behind an action."""
+    """Return the model's own message after an action."""
     response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
     choices = objects(response.get("choices"))
     return mapping(choices[0].get("message")) if choices else {}

@@ -35,7 +35,7 @@ def _draft_of(entry: Document) -> tuple[Draft | None, str | None]:
     if parts:
         at, name = moment(entry.get("timestamp")), string(entry.get("id"))
         return Draft(role=speaker, parts=tuple(parts), origin=origin, at=at, source_id=name), None
-    # An empty message is no fault where a reply was broken off before its first word.
+    # An empty message is not a fault if a reply was broken off before its first word.
     silent = role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
     return None, None if silent else "holds no message that can be read; it was kept aside."
 
@@ -191,7 +191,7 @@ class Pi(LogReader):
         return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
 
     def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
-        # A file may hold several sessions, one behind the other.
+        # A file may hold several sessions, one after the other.
         tree = _PiTree({}, faults)
         for number, text in enumerate(lines, 1):
             values, found = parse_line(text, number)

@@ -27,7 +27,7 @@ _FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
 
 
 class _Fenced(Struct, frozen=True, kw_only=True):
-    """A fenced block: the line that opens it, and the line behind it."""
+    """A fenced block: the line that opens it, and the line after it."""
 
     start: int
     end: int
@@ -54,8 +54,8 @@ def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenc
 def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fenced | None, _Fenced | None]:
     """Find the blocks of the input and the output of a tool.
 
-    The second one opens after an empty line behind the first. Where the input is a `whole_file`, which may contain such
-    a sequence, its last occurrence counts.
+    The first is followed by an empty line, and then by the second. If the input is a `whole_file`, which may contain
+    such a sequence, its last occurrence counts.
     """
     first = _fenced(lines, to_the_last=False)
     if first is None:
@@ -108,7 +108,7 @@ class _Used(Struct, frozen=True, kw_only=True):
     name: str
     arguments: dict[str, object]
     output: str | None = None
-    """What the tool printed; None where it printed nothing, or the output was omitted."""
+    """What the tool printed; None if it printed nothing, or the output was omitted."""
     error: bool = False
 
     def result(self, call: Call) -> Result:
@@ -347,7 +347,7 @@ class _ExportCutter:
         return _ExportPart(kind="text", start=at, lines=self.lines[at:end])
 
     def by_tool(self, at: int) -> _ExportPart | None:
-        """Read what a speaker without a name did, in the form of newer exports; None where it is a text."""
+        """Read what a speaker without a name did, in the form of newer exports; None if it is a text."""
         end = self.until(at)
         lines = list(self.lines[at:end])
         first = next((line for line in lines if line.strip()), "")
@@ -592,7 +592,7 @@ class SpecStory(LogReader):
     chat = "anthropic"
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether SpecStory's own comment or heading stands at the beginning, and someone speaks behind it."""
+        """Whether SpecStory's own comment or heading stands at the beginning, and someone speaks after it."""
         if sample.lstrip().startswith(b"{"):
             return _CARRIED.search(sample) is not None
         beginning = sample[:_BEGINNING]

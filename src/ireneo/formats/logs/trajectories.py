@@ -372,7 +372,7 @@ class _MiniRun:
         parts: list[Part] = []
         if thought := string(message.get("reasoning_content")):
             parts.append(Thinking(text=thought))
-        # Up to the last fence, behind which no block can begin.
+        # Up to the last fence, after which no block can begin.
         blocks = list(_BLOCK.finditer(text, 0, text.rfind("\n```") + len("\n```")))
         self._waiting = self._called(message, extra, blocks)
         # Only a reply with exactly one block is run; others are rejected as a whole.
