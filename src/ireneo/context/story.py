@@ -45,7 +45,7 @@ from ireneo.context.view import (
 )
 from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
-from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
+from ireneo.summaries.by_hand import canon_lines, is_within, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
 from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
@@ -130,6 +130,8 @@ OPEN_SHARE = 0.2
 """The share of the room after the blocks for newest messages that don't fit verbatim."""
 LEAST_OPEN = 120
 """The least tokens for them, up to half of that room, since a smaller block says nothing."""
+FRESH_WEIGHT = 2
+MOST_OPENED = 0.5
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
 CHOSEN_LIVE = 0.6
@@ -458,10 +460,27 @@ def _within_budget(
     left = options.budget - sum(each.tokens for each in before)
     live = _live_room(story.nodes, options)
     spare = 0 if story.waiting else _spare(live, sum(_cost(message, options.count) for message in story.fresh))
-    past = _past(story, left - live, options, teller, spare)
+    opened = _opened_room(story, left - live, live, options)
+    past = _past(story, left - live - opened, options, teller, spare)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
-    return [*before, *past, *_newest(story, left, options, teller, cut=bool(past))]
+    return [*before, *past, *_newest(story, left, options, teller, opened, cut=bool(past))]
+
+
+def _opened_room(story: Grown, room: int, live: int, options: ContextOptions) -> int:
+    """What of the blocks' `room` the newest messages get that no leaf covers and that don't fit verbatim into `live`.
+
+    From half a leaf on, each counts `FRESH_WEIGHT` times as much as a message in a leaf. So the blocks change once more
+    between two leaves.
+    """
+    half = max(settings(options.policy).leaf_messages // 2, 1)
+    if story.waiting or not story.nodes or len(story.fresh) <= half or mostly_model_written(story.nodes):
+        return 0
+    costs = [_cost(message, options.count) for message in story.fresh]
+    if _live_start(story.fresh, costs, int(live * (1 - OPEN_SHARE)), 1) < half:
+        return 0
+    weight, covered = FRESH_WEIGHT * half, sum(node.messages for node in story.nodes)
+    return int(room * min(weight / (weight + covered), MOST_OPENED))
 
 
 def _before(
@@ -579,8 +598,13 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
     return replace(gap("waiting", text, waiting.first, waiting.last, waiting.messages, count), level="story")
 
 
-def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
-    """The newest messages verbatim, and before them those without room as one block that is not a leaf."""
+def _newest(
+    story: Grown, room: int, options: ContextOptions, teller: StoryTeller, opened: int, *, cut: bool
+) -> list[ContextItem]:
+    """The newest messages verbatim, and before them those without room as one block that is not a leaf.
+
+    That block gets `opened` tokens and a share of the rest.
+    """
     fresh = story.fresh
     if not fresh:
         return []
@@ -590,14 +614,15 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
         return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, options)
     most = TOLD_OPEN if mostly_model_written(story.nodes) else OPEN_BLOCKS * TOLD_TOKENS
-    least = min(LEAST_OPEN, room // 2)
-    live_room = room - min(max(int(room * OPEN_SHARE), least), most)
+    own = room - opened
+    live_room = own - min(max(int(own * OPEN_SHARE), min(LEAST_OPEN, own // 2)), most)
     step = settings(options.policy).leaf_messages // STEPS
-    start = _live_start(fresh, costs, live_room, step)
+    least_start = _after_edits(fresh, options)
+    start = max(_live_start(fresh, costs, live_room, step), least_start)
     out = _open_blocks(story, start, room - live_room + _spare(live_room, sum(costs[start:])), options, teller)
-    # If there is little to tell, the rest is for more messages.
+    # If there is little to tell, the rest is for more messages, unless the words are the user's.
     live_room = max(live_room, room - sum(each.tokens for each in out))
-    if out and (earlier := _live_start(fresh, costs, live_room, step)) < start:
+    if out and not least_start and (earlier := _live_start(fresh, costs, live_room, step)) < start:
         start = earlier
         out = _open_blocks(story, start, room - live_room, options, teller)
     newest = fresh[start:]
@@ -607,6 +632,13 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
         slots = newest_slots(newest, live_room, options, live_room)
         shown = fill_slots(slots, live_room, options.statements)
     return [*out, *with_notes(newest, shown, newest[0].position - 1, options)]
+
+
+def _after_edits(fresh: Sequence[Message], options: ContextOptions) -> int:
+    """The index behind the newest messages that were summarised by hand: these words stand for them in any room."""
+    first, last = fresh[0].position, fresh[-1].position
+    ends = [note.at_position for note in options.by_hand if is_within(note, first, last)]
+    return min(max(ends, default=-1) + 1 - first, len(fresh) - 1) if ends else 0
 
 
 def _spare(room: int, cost: int) -> int:
@@ -648,6 +680,7 @@ def _open_blocks(
     leaf = teller.leaf(story.fresh[:start], story.threads, options)
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
+    leaf = with_edits(leaf, options.by_hand)
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
     room -= sum(options.count(line) + 1 for line in threads)

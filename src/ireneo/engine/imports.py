@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from ireneo.engine.carrying import carry
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.resources import Cleaning, DraftVariants, Naming, Resources, UncleanedIds, chain_named
 from ireneo.engine.scope import place_session
@@ -140,6 +141,10 @@ class Imported(ShortRepr, frozen=True, kw_only=True):
     """Messages that were stored with secrets before, and still are; `Memory.secrets` removes them."""
     kept: str = ""
     """The branch that keeps messages appended since the last import, if the log continues differently."""
+    carried: int = 0
+    """How many pins, threads, facts and summaries by hand were carried over to the edited messages."""
+    lost: tuple[str, ...] = ()
+    """Summaries by hand that are no longer shown, since their messages were edited."""
 
 
 async def import_session(
@@ -261,32 +266,48 @@ def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
     """Store a session that was named by `name_session`, as `import_session` would have."""
     importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
     importing.finish(tx, named.runs, named.end, move_main_branch if named.follows else _go_on)
-    return replace(named.imported, new=importing.new, kept=importing.kept)
+    return replace(named.imported, new=importing.new, **asdict(importing.moved))
 
 
-MoveMain = Callable[[Transaction, SessionKey, Head, bool], str]
-"""Moves the main branch once a log is stored up to its head; the flag says whether anything was new.
+class Moved(Struct, frozen=True, kw_only=True):
+    """What moving the main branch brought along, as in `Imported`."""
 
-Returns the name of a branch that keeps what was appended since, or an empty string.
-"""
+    kept: str = ""
+    carried: int = 0
+    lost: tuple[str, ...] = ()
 
 
-def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+MoveMain = Callable[[Transaction, SessionKey, Head, bool], Moved]
+"""Moves the main branch once a log is stored up to its head; the flag says whether anything was new."""
+
+
+def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
     branches = tx.sessions.branches(key)
-    if MAIN not in branches or (changed and not passes(tx, key, branches[MAIN], end)):
-        tx.log.move(key, MAIN, end.id)
-    return ""
+    main = branches.get(MAIN)
+    if MAIN in branches and (not changed or passes(tx, key, main, end)):
+        return Moved()
+    return _move(tx, key, main, end)
 
 
-def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
     main = tx.sessions.branches(key).get(MAIN)
     if main is None or passes(tx, key, end, main):
         tx.log.move(key, MAIN, end.id)
-    return ""
+    return Moved()
 
 
-def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
-    """Move the main branch to `end`, where an edited chat ends now; returns the branch that keeps what was appended.
+def _move(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> Moved:
+    """Move the main branch from `main` to `end`, with what was written by hand on the path that it leaves."""
+    tx.log.move(key, MAIN, end.id)
+    shared = -1 if main is None else last_shared(tx, key, main, end)
+    if main is None or shared == main.position:
+        return Moved(kept=kept)
+    brought = carry(tx, key, main, end, shared)
+    return Moved(kept=kept, carried=brought.notes, lost=brought.lost)
+
+
+def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
+    """Move the main branch to `end`, where an edited chat ends now.
 
     The branch isn't moved if messages were appended after the chat's end, or after a rewind unless the chat has
     `changed`. Messages that the chat no longer contains remain in the log beside the path, as after a rewind.
@@ -295,18 +316,16 @@ def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool)
     main = branches.pop(MAIN, None)
     parts = last_shared(tx, key, main, end) if main else -1
     if main is None or parts == main.position:
-        tx.log.move(key, MAIN, end.id)
-        return ""
+        return _move(tx, key, main, end)
     kept = ""
     if not _is_logged(tx, key, main.id):
         (leaves,) = tx.log.path(key, main.id, parts + 1, parts + 1)
         if not _is_logged(tx, key, leaves.id) and (parts == end.position or not changed):
-            return ""
+            return Moved()
         standing = (name for name, head in branches.items() if head is not None and head.id == main.id)
         kept = next(standing, "") or UniqueNames([MAIN, *branches]).give(MAIN)
         tx.log.move(key, kept, main.id)
-    tx.log.move(key, MAIN, end.id)
-    return kept
+    return _move(tx, key, main, end, kept)
 
 
 SAME_CHAT = 1_000
@@ -394,7 +413,7 @@ class _SessionImport:
         self._joins = joins
         self._uncleaned: UncleanedIds = {}
         self.new = 0
-        self.kept = ""
+        self.moved = Moved()
         self.heads = _Heads()
 
     async def run(
@@ -447,7 +466,7 @@ class _SessionImport:
     def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, move_main: MoveMain) -> None:
         """Store the last batch, and call `move_main` with its head."""
         self.insert(tx, runs)
-        self.kept = move_main(tx, self._key, end, self.new > 0)
+        self.moved = move_main(tx, self._key, end, self.new > 0)
         place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
 
     def report(self, logged: StreamedSession, end: Head) -> Imported:
@@ -461,7 +480,7 @@ class _SessionImport:
             faults=tuple(map(cleaning.fault, logged.faults)),
             redacted=cleaning.found,
             unredacted=cleaning.unredacted,
-            kept=self.kept,
+            **asdict(self.moved),
         )
 
 
@@ -547,10 +566,10 @@ class JoinedImport:
             unredacted=cleaning.unredacted - unredacted,
         )
 
-    async def settle(self) -> str:
-        """Move the main branch to the end of the logs; returns the branch that keeps what was appended since."""
+    async def settle(self) -> Moved:
+        """Move the main branch to the end of the logs."""
         if self._head is None or not self._follows:
-            return ""
+            return Moved()
         return await self._store.write(move_main_branch, self._key, self._head, self._new > 0)
 
     def _cleaned(

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Unpack
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
@@ -197,7 +197,7 @@ class Memory:
                 return report
         if joined is not None and report.sessions:
             *others, last = report.sessions
-            report = replace(report, sessions=(*others, replace(last, kept=await joined.settle())))
+            report = replace(report, sessions=(*others, replace(last, **asdict(await joined.settle()))))
         return report
 
     async def learn_from(
@@ -268,10 +268,10 @@ class Memory:
         """Store the sessions of a log as they are read, or all of it as `session`; `name` is the file's name.
 
         Messages that are stored already stay as they are, so a log that has grown can be imported again. In the formats
-        of chats that people edit, the main branch moves to where the chat ends now, and messages added here that it
-        lacks are kept on a branch (`Imported.kept`). Keys, tokens and passwords are replaced by marks such as
-        ``[REDACTED password]`` before anything is stored, unless `keep_secrets` is set here or on opening. A stored
-        message is recognised with or without its secrets.
+        of chats that people edit, the main branch moves to where the chat ends now, with what was written by hand;
+        messages added here that it lacks are kept on a branch (`Imported.kept`). Keys, tokens and passwords are
+        replaced by marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` is set here
+        or on opening. A stored message is recognised with or without its secrets.
         """
         imported: list[Imported] = []
         steps = self._importing(lines, log, name, session, keep_secrets)
@@ -290,7 +290,7 @@ class Memory:
         if session is not None or isinstance(log, LinearFormat):
             joined = self._joined(name if session is None else session, keep_secrets, only_adds=session is not None)
             imported = await joined.import_log(lines, log, name=name)
-            yield replace(imported, kept=await joined.settle())
+            yield replace(imported, **asdict(await joined.settle()))
             return
         told = preset_of(f"{log.name}:{name}", self._resources.preset).story is not None
         async for imported in import_sessions(self._resources, self.space, lines, log, name, keep_secrets, label_of):

@@ -16,6 +16,8 @@ from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, T
 
 HAND_WEIGHT = 10.0
 """The weight of what is written by hand, above everything found by rules."""
+MOSTLY = 0.8
+"""The share of its messages that a summary must cover to show a wording by hand."""
 BY_WHOM = "by hand"
 """The `Writing.prompt` of a summary that was written by hand."""
 _HIDDEN: frozenset[str] = frozenset({"secret", "lie"})
@@ -112,9 +114,7 @@ def with_edits(summary: Summary, written: Sequence[Annotation]) -> Summary:
     for note in written:
         if note.about == summary.stretch:
             return _whole(summary, note)
-    within = [
-        note for note in written if summary.first_position <= note.since and note.at_position <= summary.last_position
-    ]
+    within = [note for note in written if is_within(note, summary.first_position, summary.last_position)]
     if not within:
         return summary
 
@@ -125,6 +125,15 @@ def with_edits(summary: Summary, written: Sequence[Annotation]) -> Summary:
     lines += [line for note in within for line in _lines(note)]
     ordered = tuple(sorted(lines, key=lambda line: line.position))
     return replace(summary, sections=_with_story(summary, ordered), edits=tuple(note.id for note in within))
+
+
+def is_within(note: Annotation, first: int, last: int) -> bool:
+    """Whether a wording of a summary is about the messages `first` to `last`.
+
+    After an edit of the chat a summary may end some messages earlier or later.
+    """
+    shared = min(note.at_position, last) - max(note.since, first) + 1
+    return shared >= MOSTLY * (note.at_position - note.since + 1)
 
 
 def _whole(summary: Summary, note: Annotation) -> Summary:

@@ -28,7 +28,7 @@ from ireneo.faces.cli.options import (
     option,
     project_meant,
 )
-from ireneo.faces.cli.output import Answer, ReadingBar, counted, echo, picked, secret_lines
+from ireneo.faces.cli.output import Answer, ReadingBar, counted, cut, echo, picked, secret_lines
 from ireneo.faces.cli.place import Database, database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories, project_here
 
@@ -309,6 +309,10 @@ def _import_together(
             if each.kept and not tally.quiet:
                 bar.write(f"  What was said here since is on the branch {each.session}@{each.kept}.")
             tally.kept += [f"{each.session}@{each.kept}"] if each.kept else []
+            if each.carried and not tally.quiet:
+                bar.write(f"  {counted(each.carried, 'note')} by hand went along to the edited messages.")
+            for words in each.lost:
+                warn(f"Messages under a summary of yours have changed; it is shown no longer: “{cut(words, 80)}”.")
     except BadInput as fault:
         warn(str(fault))
         tally.unread += 1

@@ -1,0 +1,123 @@
+"""What was written by hand stays with a chat that is edited outside and imported again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import ireneo
+from ireneo.types import ImportReport
+
+NAMES = ("Mara", "Ilse")
+SAID = [
+    f"{NAMES[at % 2]} sails past island number {at}, where the lighthouse keeper of that place waves a lantern."
+    for at in range(60)
+]
+
+
+WORDS = "Sixty islands lie behind them, and no keeper spoke."
+
+
+def shown(context: ireneo.Context) -> str:
+    return json.dumps(context.messages)
+
+
+@pytest.fixture
+async def memory(store: str, tmp_path: Path) -> AsyncIterator[ireneo.Memory]:
+    place = ":memory:" if store == "in memory" else str(tmp_path / "memory.db")
+    async with ireneo.open(place, durability="normal", preset="story") as opened:
+        yield opened
+
+
+def chat(said: Sequence[str]) -> list[bytes]:
+    lines: list[dict[str, object]] = [{"user_name": "Mara", "character_name": "Ilse", "chat_metadata": {}}]
+    lines += [
+        {"name": name, "is_user": name == "Mara", "is_system": False, "send_date": "", "mes": text, "extra": {}}
+        for text in said
+        for name in [next((name for name in NAMES if text.startswith(name)), "Ilse")]
+    ]
+    return [json.dumps(line).encode() + b"\n" for line in lines]
+
+
+async def imported(memory: ireneo.Memory, said: Sequence[str]) -> ImportReport:
+    return await memory.import_log(chat(said), ireneo.log_format("sillytavern"), name="boat")
+
+
+def edited(at: int, text: str = "They land on the island of cats instead.") -> list[str]:
+    return [*SAID[:at], text, *SAID[at + 1 :]]
+
+
+async def test_canon_threads_and_pins_stay_when_the_last_message_is_another(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    await session.add_thread("canon", "Ilse has a burned left hand.")
+    await session.add_thread("promise", "Mara brings Ilse home by winter.", who="Mara", whom="Ilse")
+    await session.pin("Never kill the cat.")
+    (report,) = (await imported(memory, edited(59))).sessions
+    assert (report.carried, report.lost) == (3, ())
+    assert {each.text for each in await session.threads()} >= {
+        "Ilse has a burned left hand.",
+        "Mara brings Ilse home by winter.",
+    }
+    assert [each.text for each in await session.pins()].count("Never kill the cat.") == 1
+
+
+async def test_nothing_stands_twice_when_the_old_version_comes_back(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    await session.add_thread("canon", "Ilse has a burned left hand.")
+    await imported(memory, edited(59))
+    await session.pin("Never kill the cat.")
+    (report,) = (await imported(memory, SAID)).sessions
+    assert report.carried == 1
+    assert [each.text for each in await session.pins()].count("Never kill the cat.") == 1
+    assert [each.text for each in await session.threads()].count("Ilse has a burned left hand.") == 1
+
+
+async def test_what_was_resolved_or_reworded_stays_so(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    debt = await session.add_thread("debt", "Mara owes Ilse ten silver.", who="Mara", whom="Ilse")
+    fact = await session.add_thread("canon", "The boat is called Sparrow.")
+    await session.resolve_thread(debt.id, "She paid at the harbour.")
+    await session.edit_thread(fact.id, "The boat is called Widow's Due.")
+    await imported(memory, edited(58))
+    texts = [each.text for each in await session.threads()]
+    assert "The boat is called Widow's Due." in texts
+    assert not {"The boat is called Sparrow.", "Mara owes Ilse ten silver."} & set(texts)
+
+
+@pytest.mark.parametrize("change", ["another first message", "without the first message", "one more at the beginning"])
+async def test_a_summary_by_hand_goes_along_while_its_own_messages_are_unchanged(
+    memory: ireneo.Memory, change: str
+) -> None:
+    long = [f"{text} Nobody aboard knows its name ({at})." for at, text in enumerate(SAID * 4)]
+    await imported(memory, long)
+    session = await memory.session("boat")
+    blocks = [row.id for row in (await session.context(1_000)).view if row.id.startswith("s_")]
+    await session.edit(blocks[-1], WORDS)
+    assert WORDS in shown(await session.context(1_000))
+    changed = {
+        "another first message": ["They sail at dawn.", *long[1:]],
+        "without the first message": long[1:],
+        "one more at the beginning": [*long[:2], "They sail at dawn.", *long[2:]],
+    }
+    (report,) = (await imported(memory, changed[change])).sessions
+    assert (report.carried, report.lost) == (1, ())
+    assert WORDS in shown(await session.context(1_000))
+
+
+async def test_a_summary_by_hand_whose_messages_have_changed_is_named(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    (block,) = [row.id for row in (await session.context(600)).view if row.id.startswith("s_")]
+    await session.edit(block, WORDS)
+    (report,) = (await imported(memory, edited(59))).sessions
+    assert not report.lost
+    assert WORDS in shown(await session.context(600))
+    (report,) = (await imported(memory, edited(20))).sessions
+    assert report.lost == (WORDS,)
+    assert WORDS not in shown(await session.context(600))
