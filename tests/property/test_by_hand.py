@@ -93,7 +93,7 @@ def test_it_holds_on_its_paths_alone(steps: Sequence[Step]) -> None:
 
 
 def test_a_summary_by_hand_stands_until_it_is_disputed() -> None:
-    with open_memory(":memory:", preset="story") as memory:
+    with open_memory(":memory:", preset="story", listen=False) as memory:
         session = memory.session("harbour")
         session.append(story(700))
         session.add_thread("canon", "Anselm is blind.")
