@@ -147,3 +147,9 @@ def test_user_and_assistant_take_turns_in_what_is_sent_on_if_they_did_in_what_ca
     assert len(roles) < len(chat)
     assert roles[:2] == ["system", "user"]
     assert all(one != other for one, other in pairwise(roles))
+
+
+def test_a_list_in_which_nothing_is_said_is_stored_by_none() -> None:
+    for empty in ({"role": "user"}, {"role": "user", "content": None}, {"role": "assistant", "content": ""}):
+        assert read_request(json.dumps({"messages": [empty]}).encode(), "openai") is None
+        assert len(requested([{"role": "user", "content": "Are you there?"}, empty]).said) == 2

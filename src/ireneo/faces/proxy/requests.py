@@ -120,7 +120,7 @@ def chat_format_at(path: str) -> FormatName | None:
 
 
 def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
-    """Parse a request; None if no model could answer it. Raises UnreadableLog."""
+    """Parse a request; None if no model could answer it, or if nothing is said in it. Raises UnreadableLog."""
     try:
         body = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -139,7 +139,7 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
             said.insert(0, message)
             behind += 1
     drafts = [drafts_of(name, message) for message in said]
-    if not said or not all(drafts):
+    if not all(drafts) or not any(map(_says_something, chain.from_iterable(drafts))):
         return None
     return ChatRequest(
         format=name,
@@ -150,6 +150,10 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
         marks=digests(chain.from_iterable(drafts)),
         floating=floating,
     )
+
+
+def _says_something(draft: ireneo.Draft) -> bool:
+    return any(not isinstance(part, ireneo.Text) or part.text for part in draft.parts)
 
 
 def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
