@@ -1,1 +1,1 @@
-"""Where Ireneo meets the world: each folder fills a port."""
+"""The adapters to the outside world: each folder implements a port."""

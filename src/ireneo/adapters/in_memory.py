@@ -95,7 +95,7 @@ class InMemoryStore(SqliteStore):
     """
 
     def __init__(self, beside: InMemoryStore | None = None) -> None:
-        """Create an empty store, or another one over the data of `beside`, which may be closed already."""
+        """Create an empty store, or one that shares the data of `beside`, which may be closed already."""
         self._copies: Copies = beside._copies if beside else Copies()
         readers = [MemoryConnection(self._copies, writes=False) for _ in range(READERS)]
         super().__init__(NOWHERE, MemoryConnection(self._copies, writes=True), readers)

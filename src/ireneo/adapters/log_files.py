@@ -302,9 +302,9 @@ def file_spool(folder: Path | None) -> Iterator[FileSpool]:
         spool.close()
 
 
-# What files beside a log say of its runs: whether a run was solved, its reward, what was learned in it. An index holds
-# entries for many logs, `index.jsonl` or the report of a benchmark; an entry belongs to a run by the name of its file
-# or by its id. A file such as `metadata.json` describes the one log in its folder.
+# Files next to a log with labels of its runs: whether a run was solved, its reward, its lessons. An index holds entries
+# for many logs, `index.jsonl` or the report of a benchmark; an entry belongs to a run by the name of its file or by its
+# id. A file such as `metadata.json` describes the one log in its folder.
 
 Label: TypeAlias = Mapping[str, object]
 
@@ -320,7 +320,7 @@ _LOG = logging.getLogger("ireneo")
 
 
 def label_beside(log: Path, session: str) -> Label | None:
-    """The label that the files beside `log` give its run `session`; None if there is none."""
+    """The label that files next to `log` give its run `session`; None if there is none."""
     place = log.absolute()
     if place.name in (*INDEXES, *ABOUT):
         return None
@@ -332,7 +332,7 @@ def label_beside(log: Path, session: str) -> Label | None:
 
 
 def has_labels(log: Path) -> bool:
-    """Whether there are files beside `log` that may label its runs."""
+    """Whether there are files next to `log` that may label its runs."""
     place = log.absolute()
     indexes = (folder / name for folder in place.parents[:LEVELS] for name in INDEXES)
     return any(path.is_file() for path in (*indexes, *_descriptions(place)))
@@ -359,7 +359,7 @@ def _entries(document: object, session: str) -> Iterator[Label]:
 
 def _is_of(entry: Label, log: Path, session: str) -> bool:
     if isinstance(known := entry.get("session_id"), str):
-        return known == session  # A file may hold other sessions beside the one that it is named after.
+        return known == session  # A file may hold other sessions besides the one that it is named after.
     file = entry.get("file")
     named = isinstance(file, str) and Path(file).name == log.name
     return named or any(entry.get(key) == session for key in _IDS)

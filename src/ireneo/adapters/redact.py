@@ -132,7 +132,7 @@ _ENDS = lazy_re(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
 _BETWEEN = lazy_re(
     r"(?:\\+[nrt]|\\*[\"'`]|[\s\d→|>+,:;-]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]*)*"
 )
-"""What may separate two lines of a key: line ends, line numbers, a program's quotation marks, headers."""
+"""Separators of two lines of a key: line ends, line numbers, a program's quotation marks, headers."""
 
 LONGEST = 64 * 1024
 
@@ -268,7 +268,7 @@ def _passwords_of_urls(text: str) -> Iterator[SecretSpan]:
 
 
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
-"""What programs call a password; what people call it are words of their languages."""
+"""The names of passwords in programs; people's names for them are in the language files."""
 KEYS = tuple(
     f"{word}{dash}key" for word in ("api", "access", "auth", "private", "secret", "account") for dash in ("_", "-", "")
 )
@@ -420,9 +420,9 @@ _GUESSED = "contextual_secret"
 
 
 def _end_of_closed_keys(found: str) -> int:
-    """Where the keys end in what the detector takes for one: without an end line it takes all that follows a header.
+    """The end of the keys in a match of the detector, which takes everything after a header without an end line.
 
-    What follows a key that is closed is left alone only if it holds neither another header nor a part of a body.
+    Text after a closed key is left alone only if it holds neither another header nor a part of a body.
     """
     last = max((span.end for span in private_keys(found)), default=0)
     tail = found[last:]

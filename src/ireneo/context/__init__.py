@@ -1,1 +1,1 @@
-"""What the model sees: a path, cut to a budget."""
+"""The context for a model: a path, cut to a budget."""

@@ -43,7 +43,7 @@ the root of how many are shown. Otherwise a long report would take the room of a
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
-"""Sections that constrain what is done next: their statements don't age."""
+"""Sections that constrain the next steps: their statements don't age."""
 STEM = 7
 """Words are compared by this many first letters."""
 SHORT = 3
@@ -192,7 +192,7 @@ def terms(text: str) -> frozenset[str]:
 
 
 class LineOffer(Struct, frozen=True, kw_only=True):
-    """What one place of the context could show."""
+    """The lines that one place of the context could show."""
 
     statements: tuple[PricedLine, ...]
     limit: int | None = None
@@ -217,7 +217,8 @@ def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
 
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 UNSPOKEN, ALL_SPOKEN = 0.1, 0.9
-"""Factors of what was only read: if none of its words is spoken of elsewhere, and if all of them are."""
+"""Factors for statements about things that were only read: if none of its words is mentioned elsewhere, and if all
+are."""
 SEARCHED, MOST_SEARCHED = 0.7, 2
 """How much more it is worth for each name that was searched for, up to this many names."""
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
@@ -304,7 +305,7 @@ class Allotter:
         ]
 
     def _uses(self) -> list[float]:
-        """The factor of each statement: of what was only read, questions ask for what was searched for or spoken of."""
+        """The factor of each statement. Of things only read, questions ask for those also searched for or mentioned."""
         spoken: set[str] = set()
         searched: set[str] = set()
         for _, statement in self.candidates:
@@ -323,7 +324,7 @@ class Allotter:
         return (UNSPOKEN + (ALL_SPOKEN - UNSPOKEN) * share) * (1 + SEARCHED * min(names, MOST_SEARCHED))
 
     def fill(self, room: int) -> int:
-        """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
+        """Choose until nothing more fits into `room`; returns the tokens spent. May be called again with the rest."""
         before = (
             set(self.chosen),
             list(self.left),
@@ -344,7 +345,7 @@ class Allotter:
         return spent
 
     def name_more(self, room: int) -> int:
-        """Spend what statements can't use on names; returns what was spent."""
+        """Spend the tokens that statements can't use on names; returns the tokens spent."""
         return self._name(room)
 
     def choices(self) -> Sequence[Choice]:
@@ -359,7 +360,7 @@ class Allotter:
         return out
 
     def _by_file(self, lines: Sequence[Line], names: Sequence[str]) -> Iterator[tuple[Line, Sequence[str]]]:
-        """The names without a statement, then a line for each file with what it defines."""
+        """The names without a statement, then a line for each file with its definitions."""
         files = _files(lines)
         alone = [name for name in names if name not in files]
         if alone:
@@ -508,7 +509,7 @@ TAKEN_BACK = 0.6
 MARK = " (I took this back later.)"
 AGAIN, FEWEST_AGAIN = 0.7, 5
 """A statement repeats another one that contains this share of its words, weighted by rarity; a statement of few words
-never counts as a repetition."""
+is never a repetition."""
 
 _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 

@@ -288,7 +288,7 @@ def with_blocks(
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
-    # Blocks are limited to a share of what they cover; the rest is for verbatim words.
+    # Blocks are limited to a share of the messages that they cover; the rest is for verbatim words.
     told = (slot.item for slot in blocks if isinstance(slot.item, Summary))
     sayable = sum(block_limit(item, options.statements.of(item, {}) if item.is_written else ()) for item in told)
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
@@ -682,7 +682,7 @@ def _with_blocks(
 def _eager(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks | None:
-    """Summarise what is old enough, even if the budget doesn't require it; None if the result doesn't fit."""
+    """Summarise messages that are old enough, even if the budget doesn't require it; None if the result doesn't fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
     # Messages without a block stay as they are, since blocks need enough calls.

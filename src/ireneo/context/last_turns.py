@@ -83,7 +83,7 @@ def _reserved_tokens(row: Sequence[RowItem], newest: Sequence[Message], options:
 
 
 def _edge(tail: Sequence[Message], room: int) -> int:
-    """Where in `tail` the shown part begins: at a turn, or at an atom if the turn is too large."""
+    """The start of the shown part of `tail`: at a turn, or at an atom if the turn is too large."""
     edges = list(accumulate(map(len, atoms(tail)), initial=0))[:-1]
     openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
     found = _first_fitting(tail, openers, room)

@@ -58,14 +58,14 @@ class Shortened(Struct, frozen=True, kw_only=True):
 
 
 def _mark(tokens: int, of: str, opener: str) -> str:
-    """The mark that stands for what is left out, with the id that opens it if there is one."""
+    """The mark in place of the omitted part, with the id that opens it if there is one."""
     return f"[… {tokens:,} tokens left out{of}{opener and f' · open with {opener}'} …]"
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
     """Cut `text` to about `tokens` (at least 24), keeping head and tail; None if the text fits.
 
-    Also None if the mark would cost more than what is left out.
+    Also None if the mark would cost more than the omitted part.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:

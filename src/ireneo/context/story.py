@@ -61,7 +61,7 @@ from ireneo.summaries.threads import lately_open, thread_lines
 CANON_SHARE = 0.15
 """The share of a context for canon facts."""
 CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
-"""The cast's share of a context, its most tokens, and the fewest with which it is shown."""
+"""The cast's share of a context, its maximum number of tokens, and the minimum with which it is shown."""
 
 
 def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
@@ -163,13 +163,13 @@ def billed(count: Count) -> Count:
 TOLD = 64
 """Cached texts of whole rows, which stay the same between two leaves."""
 COUNTED, COUNTED_CHARACTERS = 4_096, 2_000
-"""Cached token counts, and the most characters of a cached text."""
+"""The numbers of cached token counts, and of characters of a cached text, at most."""
 OPEN = 16
 """Cached values that stay the same for some messages, such as the leaf over messages without a stored one."""
 
 
 class StoryTeller:
-    """Caches what was written for a session's last contexts: blocks, leaves, threads and casts."""
+    """Caches the texts of a session's last contexts: blocks, leaves, threads and casts."""
 
     def __init__(self, count: Count) -> None:
         self._uncached = count
@@ -311,7 +311,7 @@ class StoryComposer:
         """How many messages should be summarised but aren't."""
         self._story = replace(grown, nodes=nodes, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
-        """The summaries that were made only for this context, so that what it shows can be opened."""
+        """The summaries that were made only for this context, so that its blocks can be opened."""
         self._options = options
         self._teller = teller
 
@@ -418,7 +418,7 @@ def standing_threads(
 ) -> tuple[tuple[Thread, ...], int]:
     """The threads open at the end of adjacent summaries and not released by hand, and how many were dropped.
 
-    A released thread counts as resolved, whatever the story says. `following` may return cached ones.
+    A released thread is resolved, whatever the story says. `following` may return cached ones.
     """
     threads, forgotten = following(texts, settings(options.policy).open_threads)
     closed = {name for text in texts for name in text.threads.closed}
@@ -455,7 +455,7 @@ def _binds_unsaid(message: Message, said: str) -> bool:
 def _within_budget(
     story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message]
 ) -> list[ContextItem]:
-    """What is shown of a story, with the constraints of its summaries and of the messages `unsaid`."""
+    """The shown part of a story, with the constraints of its summaries and of the messages `unsaid`."""
     before = _before(story, options, teller, unsaid)
     left = options.budget - sum(each.tokens for each in before)
     live = _live_room(story.nodes, options)
@@ -642,7 +642,7 @@ def _after_edits(fresh: Sequence[Message], options: ContextOptions) -> int:
 
 
 def _spare(room: int, cost: int) -> int:
-    """What newest messages of this cost leave of their room, in whole steps."""
+    """The room that newest messages of this cost leave unused, in whole steps."""
     part = max(room // PARTS, 1)
     return max(room - cost, 0) // part * part
 

@@ -363,11 +363,12 @@ OVERFULL = 1.2
 TELLS_MORE = 1.1
 """A text is opened if the texts below it are worth this many times as much."""
 MOSTLY = 0.75
-"""The share of messages from which a past counts as written by models: one failure must not hide the others."""
+"""The share of messages that models must have summarised for a past to be treated as theirs: one failure must not hide
+the others."""
 UNTOLD_WORTH = 3.0
 """The worth of the best line of an offline text among texts by models."""
 MOST_ROLLED = 64
-"""The most texts that are joined into a deeper one that no model has written yet."""
+"""The maximum number of texts that are joined into a deeper one that no model has written yet."""
 MOST_LINES = 120
 """The maximum number of sentences of such a text."""
 UNMARKED = "story-1/"

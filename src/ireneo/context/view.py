@@ -1,4 +1,4 @@
-"""What a context shows: messages and blocks, the lines that fill them, pins that nothing else shows, the scratchpad."""
+"""The contents of a context: messages and blocks, the lines that fill them, pins shown by nothing else, scratchpad."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def _path_from_difference(path: str, files: Collection[str]) -> str:
 
 
 def block_limit(summary: Summary, lines: Iterable[PricedLine]) -> int:
-    """The most tokens for the lines of a block; the model's notes among its `lines` are not limited."""
+    """The maximum number of tokens for the lines of a block; the model's notes among its `lines` are not limited."""
     notes = sum(each.cost for each in lines if each.is_note)
     return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS, notes + HEADINGS_TOKENS)
 
@@ -674,7 +674,7 @@ def _pin_line(pin: Line, *, sources: bool) -> str:
 
 
 def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
-    """Show our own text as a user message; it stands for no message of the path."""
+    """Show our own text as a user message; it represents no message of the path."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
     tokens = count(text) + MESSAGE_TOKENS
     return ContextItem(what=what, id=id, first=first, last=last, covers=0, tokens=tokens, draft=draft)

@@ -355,7 +355,7 @@ def reader_of(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> S
 # Blocks of an agent's work that are written before a context shows them, without a model.
 
 BEHIND = 1_024
-"""A context itself writes the blocks of fewer messages, so none are written before."""
+"""A context writes the blocks of fewer messages itself, so they need not be written in advance."""
 
 
 class DueBlocks(Struct, frozen=True, kw_only=True):
@@ -476,7 +476,7 @@ CATCH_UP = 8
 
 
 class ContextCache:
-    """What a session caches between contexts, which are made one at a time."""
+    """The cache of a session between contexts, which are made one at a time."""
 
     def __init__(self, session: str, task: str, count: Count) -> None:
         self.lock = Lock()

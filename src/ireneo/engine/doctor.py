@@ -45,11 +45,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     text: str
     repaired: bool = False
     advice: str = ""
-    """What to do about the finding or, if it was repaired, what was done."""
+    """The advice on the finding or, if it was repaired, the repair."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What repairs a finding. The log is never touched."""
+    """The repair of a finding, which never touches the log."""
 
     discard: tuple[SummaryId, ...] = ()
     forget: tuple[Lease, ...] = ()
@@ -435,7 +435,7 @@ def _read_stretch(
 
 
 def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
-    """What is wrong with a message; `before` is the message before it, if known."""
+    """The fault of a message; `before` is the message before it, if known."""
     place = f"Message {short(message.id)} (number {position + 1:,})"
     if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
         return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
@@ -544,7 +544,7 @@ async def examine(
 
 
 async def _faults(store: Store, *, quick: bool) -> list[str]:
-    """What the store reports of itself and, unless `quick`, of every value in it."""
+    """The faults that the store reports of itself and, unless `quick`, of every value in it."""
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:

@@ -368,7 +368,7 @@ class Deleted(ShortRepr, frozen=True, kw_only=True):
     complete: bool = True
     """Whether no byte of the store contains the memories any more; False for a preview."""
     note: str = ""
-    """What remains to be done."""
+    """The steps that remain to be done."""
 
 
 async def delete(

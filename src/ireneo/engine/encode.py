@@ -84,8 +84,8 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     violations: tuple[Violation, ...]
     """Rules of the format that the messages break. Any would be a bug in Ireneo."""
     repaired: tuple[Violation, ...] = ()
-    """What had to be changed for the format: calls without a result, results without a call, parts that the format
-    can't hold. Each has its index in `view`, and a sentence.
+    """The changes that the format required: for calls without a result, results without a call, and parts that it can't
+    hold. Each has its index in `view`, and a sentence.
     """
     thinking_off: str = ""
     """Why extended thinking must be off for the next call; empty if it may be on.
@@ -156,7 +156,7 @@ def with_objects(context: Context) -> Context:
 def encode(
     shown: Sequence[ContextItem], whole: Mapping[str, Draft], chat: ChatFormat, thinking: ThinkingRule = "none"
 ) -> Payload:
-    """Write what is shown as a message list; `whole` holds the drafts with their native payloads.
+    """Write the shown messages and blocks as a message list; `whole` holds the drafts with their native payloads.
 
     If the mode `thinking` left only a part of a tool loop's thinking, all of it is dropped, since providers require all
     or none.
@@ -194,7 +194,7 @@ def _repaired(
 
 
 class PayloadSize(Struct, frozen=True, kw_only=True):
-    """What a payload costs, including what the format added."""
+    """The cost of a payload, including everything that the format added."""
 
     decoded: Sequence[Draft]
     """The payload as its provider reads it."""

@@ -152,7 +152,7 @@ CHUNK = 500
 
 
 class RunChanges(Struct, frozen=True, kw_only=True):
-    """What happens to learned runs, and to the files they came from."""
+    """The changes to learned runs, and to the files they came from."""
 
     runs: tuple[str, ...] = ()
     """The sessions whose runs are removed, with all their observations."""
@@ -228,7 +228,7 @@ def _change_runs(tx: Transaction, space: str, taught: RunChanges) -> None:
 
 
 class MemoryChanges(Struct, frozen=True, kw_only=True):
-    """What happens to memories."""
+    """The changes to memories."""
 
     gone: tuple[Record, ...] = ()
     lessened: tuple[Record, ...] = ()
@@ -382,7 +382,7 @@ def pad_texts(pad: Pad) -> Iterator[str]:
 
 
 class SessionErasure(Struct, frozen=True, kw_only=True):
-    """What is erased of one session."""
+    """The parts of one session that are erased."""
 
     key: SessionKey
     whole: bool = False
@@ -400,7 +400,7 @@ class SessionErasure(Struct, frozen=True, kw_only=True):
 
 
 class ErasurePlan(Struct, frozen=True, kw_only=True):
-    """What an erasure removes from a space."""
+    """Everything that an erasure removes from a space."""
 
     sessions: tuple[SessionErasure, ...] = ()
     memories: tuple[Record, ...] = ()

@@ -159,7 +159,7 @@ def _plain_words(message: Message) -> str:
     return "\n".join([*texts(message.parts), *calls])
 
 
-# What an id names in a space: a summary, message, memory, annotation or run; opened, or disputed.
+# Looking up an id in a space: a summary, message, memory, annotation or run; opened, or disputed.
 
 SUMMARY = "s_"
 """Prefix of the ids of summaries."""
@@ -170,7 +170,7 @@ PREFIXES = ("m_", SUMMARY, *NOTES)
 
 
 class LookupResult(ShortRepr, frozen=True, kw_only=True):
-    """What an id names: one of these fields is set."""
+    """The object that an id names: one of these fields is set."""
 
     session: str = ""
     expanded: Expanded | None = None
@@ -307,7 +307,7 @@ def _memory_or_message(
 ) -> tuple[Record | None, SessionKey | None, str]:
     """The memory, or the session of the message, that `id` names, and the whole id.
 
-    Ids that a log gave its messages count if none of ours begins like that.
+    Ids from the imported log are tried if none of Ireneo's ids matches.
     """
     memories = {record.id: record for record in tx.memories.get(space, [id])}
     said: dict[str, SessionKey] = {}

@@ -214,7 +214,7 @@ class GoingText(Struct, frozen=True, kw_only=True):
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
-    """What an erasure erased, or would erase."""
+    """A list of everything that was erased, or would be."""
 
     what: ErasureCounts
     ids: tuple[str, ...]
@@ -225,10 +225,10 @@ class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     complete: bool = True
     """Whether no byte of the store contains erased content any more; False for a preview."""
     also: tuple[MayAlso, ...] = ()
-    """What remains and may have to be erased as well: sentences that may refer to the subject, and messages that a
+    """Data that remains and may have to be erased as well: sentences that may refer to the subject, and messages that a
     memory was drawn from."""
     note: str = ""
-    """What remains to be done, and what is kept."""
+    """The steps that remain to be done, and what is kept."""
     going: tuple[GoingText, ...] = ()
     """In a preview: the texts to be erased, except those of whole sessions; empty after an erasure."""
 

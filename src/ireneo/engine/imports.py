@@ -338,7 +338,7 @@ def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message
     """Raise BadInput if `messages`, the first of a chat, share none with the beginning of the session.
 
     An edited chat keeps some of its messages; without any it is another chat, or only its second file. System messages
-    don't count.
+    are ignored here.
     """
     main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
     new = [message.text for message in messages[:SAME_CHAT] if message.role != "system"]

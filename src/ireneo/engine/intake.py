@@ -1,8 +1,8 @@
 """Read sessions into memories: the facts that users state, and the episodes of turns and story leaves.
 
 Facts: the transaction that stores them also marks how far the path was read, so a stretch is read completely or not at
-all, and once, however many processes run; what forks share is read once. While a model fails, rules read instead; such
-a stretch is not read again, since a user may have corrected the result.
+all, and once, however many processes run; the messages that forks share are read once. While a model fails, rules read
+instead; such a stretch is not read again, since a user may have corrected the result.
 
 Episodes: a turn counts as remembered once a memory cites both its ends, a leaf once a memory cites it.
 """
@@ -217,8 +217,8 @@ def due_intake(
 ) -> Stretch | None:
     """The first unread messages of a branch, at most `most`; None if there are none.
 
-    A story is only read if a single speaker talks with an assistant: what characters say about themselves is true of
-    nobody.
+    A story is only read if a single speaker talks with an assistant: statements of characters about themselves are true
+    of nobody.
     """
     head = tx.log.head(key, branch)
     if head is None:

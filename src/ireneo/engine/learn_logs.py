@@ -214,7 +214,7 @@ class _Waiting(Struct, frozen=True, kw_only=True):
 
 
 class _Kept(Struct, frozen=True, kw_only=True):
-    """What was stored of a log."""
+    """The stored part of a log."""
 
     imported: tuple[Imported, ...] = ()
     learned: tuple[LearnedSession, ...] = ()

@@ -1,4 +1,4 @@
-"""Which lessons of a model a run supports, and why others are refused."""
+"""Find the lessons of a model that a run supports, and the reasons to refuse others."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
 
     id: MemoryId
     project: str
-    """The only project of the lesson; empty if it has several, all, or none."""
+    """The project of the lesson, if it has exactly one; else empty."""
     task_type: str
     lesson: str
     cue: str
@@ -118,7 +118,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     state: State = "active"
     """``retired`` if the lesson is no longer true."""
     against: tuple[str, ...] = ()
-    """The objections against the lesson, by whom and when, in sentences."""
+    """The objections against the lesson, in sentences that say who raised them and when."""
     projects: tuple[str, ...] = ()
     """The projects in which it was seen, and so those to which it is shown; ``*`` if it is general."""
 
@@ -156,7 +156,7 @@ def lessons(
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(met[each.id]) for each in chosen}
-    # What one run shows may only concern its task; what several showed doesn't.
+    # A lesson from one run may only concern its task; one from several runs doesn't.
     once = {each.id: len(each.sessions) < TWICE and not is_kept(each) for each in chosen}
     chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())

@@ -1,9 +1,9 @@
 """Which model does what, and what a session may spend on them.
 
-Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, the most that it may
-cost is reserved in one transaction; afterwards the unused part is returned. So two processes can't both spend the last
-of it. If a call costs more than was reserved, for example because of retries, that is counted too. The reservation of a
-call whose end is unknown remains spent.
+Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, its maximum cost is
+reserved in one transaction; afterwards the unused part is returned. So two processes can't both spend the last of it.
+If a call costs more than was reserved, for example because of retries, that is counted too. The reservation of a call
+whose end is unknown remains spent.
 """
 
 from __future__ import annotations

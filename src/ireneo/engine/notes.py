@@ -1,4 +1,4 @@
-"""Notes on an agent's work: for which stretches they are due, what they are written from, and the agent's own notes.
+"""Notes on an agent's work: the stretches for which they are due, their sources, and notes by the agent itself.
 
 A stretch is as long as a model's window allows. It is represented by a summary that is not stored: it covers the
 messages for the notes, its sources are the blocks that get them, and its id is that of the first resulting text.
@@ -191,7 +191,7 @@ class _Reading:
         )
 
     def _begin(self, block: Summary) -> int:
-        """Where the stretch of a first block begins: after earlier notes, with the kept words before the block."""
+        """The start of the stretch of a first block: after earlier notes, with the kept messages before it."""
         known = max(
             (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
         )

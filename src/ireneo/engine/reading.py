@@ -56,7 +56,7 @@ _SHOWN = 80
 _FEW = 3
 """Within this many years of a message a number may mean something other than a year."""
 _LONGEST_LIFE = 120
-"""The most years that somebody lives or something lasts."""
+"""The maximum number of years that somebody lives or something lasts."""
 _MONTH = 31
 _SHORT = 4
 """The number of letters by which words of one stem are matched."""
@@ -202,7 +202,8 @@ class _Check:
         *before, _ = near = self._near(said)
         days, years = _possible_days(said, "\n".join(each.text for each in near))
         days += [day for each in before for day in _possible_days(each, each.text)[0]]
-        # A period a few years away only counts with its stated year, or any year near the message would pass.
+        # A period a few years away is only accepted with its stated year; otherwise any year near the message would
+        # pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
         fact = self._check_words(fact, said, days, [each for each in (since, until) if each])
@@ -237,7 +238,7 @@ class _Check:
         if _bare(name) == _bare(code) or holding_of(code) != "one":
             return code
         if code == CALLED:
-            return name  # What others call the user is not what the assistant calls them.
+            return name  # A name that others use for the user is not the name that the assistant uses.
         if (said := self._slots.get((subject, name))) is not None:
             return said
         known = [each for each in self._known.values() if _bare(each.subject) == subject]
@@ -247,9 +248,9 @@ class _Check:
         return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
 
     def _was_told_since(self, fact: FactSaid, began: datetime) -> bool:
-        """Whether its slot had another value after a fact began; the fact then counts from when it was said.
+        """Whether its slot had another value after a fact began; it is then dated by its message.
 
-        "I handed in my badge in March" is told after what was known in August.
+        "I handed in my badge in March" follows a value known in August.
         """
         if fact.over or fact.several or fact.kind != "fact" or not (fact.attribute and fact.value):
             return False
@@ -312,7 +313,7 @@ class _Check:
         near = "\n".join(each.text for each in self._near(said))
         figures = said_figures(near) | {each for each in units(near) if each.isdecimal()}
         if said.at is not None:
-            # What was built in 98 was built in 1998, and a winter is that of 2025/26.
+            # “Built in 98” means 1998, and a winter may be written as 2025/26.
             years = range(said.at.year - _LONGEST_LIFE, said.at.year + 2)
             figures |= {str(year) for year in years if f"{year % 100:02}" in figures}
             figures |= {f"{year % 100:02}" for year in years[-3:] if f"{year - 1}/{year % 100:02}" in text}
@@ -621,7 +622,7 @@ class Known:
         self._has_others = tx.search.knows_other_project(space, project)
         states: list[State] = ["active"]
         states += ["retired"] if at else []
-        # What another project replaced may be true here.
+        # A fact that another project replaced may still be true here.
         states += ["superseded"] if self._has_others else []
         listed = tx.memories.list(space, MemoryFilter(states=tuple(states), archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
@@ -638,7 +639,7 @@ class Known:
         """Take in changed memories."""
         told = {each.id: each for each in changed}
         if self._has_others:
-            # What has ended here may already have ended for all projects.
+            # A fact that has ended here may already have ended for all projects.
             keys = {(each.kind, each.key) for each in told.values()}
             stored = (each for kind, key in sorted(keys) for each in self._tx.memories.of_key(self._space, kind, key))
             told |= {each.id: each for each in stored if each.id in self._held}

@@ -214,7 +214,7 @@ def _less_if_name(question: Question, found: Document) -> Document:
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
     """Lower messages that only ask or say nothing, and give a message the worth of a short reply that repeats it.
 
-    With `of_user`, for a question about what the user said, a reply counts as a repetition even in other words.
+    With `of_user`, for a question about what the user said, a reply is also a repetition if it uses other words.
     """
     ranked = sorted(mixed, key=lambda each: -each.relevance)
     said = {place_of(each.passage.number): each for each in ranked if each.hit.record is None}
@@ -405,7 +405,7 @@ def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
 def _with_renewals(
     index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
 ) -> list[RecallHit]:
-    """Add the newest message about a change of each of the first hits after those that answer about as well.
+    """Add, for each of the first hits, the newest message about a change, after the hits that answer about as well.
 
     "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question. So the words of a hit
     that are not in the question are also searched for. Only messages with at least the share `least` of the hit's score

@@ -110,7 +110,7 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
 
 
 def _undone(text: str, told: Sequence[str]) -> str:
-    """The sentence of an episode which shows that something counted did not happen; "" if there is none."""
+    """The sentence of an episode which shows that an event that was counted did not happen; "" if there is none."""
     if not _SAYS.often.search(text) or _SAYS.undone.search(text) or _SAYS.fails.search(text):
         return ""
     said = set(terms(text))

@@ -103,7 +103,7 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
     model = resources.models_for_space(space).for_task("facts")
     if model is None:
         return []
-    # A deliberate statement counts, even if an agent makes it about the user.
+    # A deliberate statement is remembered, even if an agent makes it about the user.
     speaker = "user" if draft.origin == "user" else "assistant"
     said = Utterance(message=MessageId(""), role="user", speaker=speaker, text=draft.text[:LONGEST], at=draft.at)
     known = await resources.store.read(Known, space, draft.project)
@@ -169,7 +169,7 @@ def remember_all(
 ) -> list[Remembered]:
     """Remember many texts in one transaction: all of them, or none if BadInput is raised.
 
-    They count as said one after the other, so that the later of two contradictory ones is true.
+    They are treated as stated one after the other, so that of two contradictory ones the later is true.
     """
     now = resources.clock.now()
     told = [_drafted(resources, text, details, now + number * _AFTER) for number, (text, details) in enumerate(texts)]
@@ -259,8 +259,8 @@ def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
     """Date a draft from a chat after everything that was said before it.
 
     "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said later, is the newer state, although
-    that week was before Porto was mentioned. The time of saying counts, not that of reading: what was said on later
-    days remains later than the draft.
+    that week was before Porto was mentioned. The time of the statement is used, not the time of reading it: what was
+    said on later days remains later than the draft.
     """
     if not draft.messages or not draft.attribute or holding_of(draft.attribute) != "one":
         return draft
@@ -357,13 +357,13 @@ def _beside(
         for name in (draft.attribute, ONE_LIFE.get(draft.attribute, "")):
             known += tx.memories.of_key(space, "semantic", slot(draft.subject, name)) if name else ()
     if switched(words_of(draft.text)):
-        # What somebody used before shares no word with what they switched to.
+        # The thing used before shares no word with the one that somebody switched to.
         known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
     return known_in(tx, space, draft.project, list({each.id: each for each in known}.values())), often
 
 
 def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
-    """Those of the known memories that the meaning of a statement ends."""
+    """The known memories that a statement ends by its meaning."""
     words = words_of(draft.text)
     # Each sentence of a quotation ends memories by itself.
     said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]

@@ -1,4 +1,4 @@
-"""What the sessions of a memory share: store, models, clock, and the redaction of everything that is stored.
+"""The resources shared by a memory's sessions: store, models, clock, and the redaction of everything stored.
 
 The redaction of a message depends on the message alone, so that it has the same id however it arrives. A message that
 is already stored, with or without its secrets, is not changed and is recognised either way, so that no path is stored
@@ -220,7 +220,7 @@ MakesRedactor = Callable[[], Redactor]
 Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
-"""The ids that messages would have if no earlier message had been redacted, where they differ."""
+"""The ids that messages would have if no earlier message had been redacted, if these differ."""
 
 
 class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):

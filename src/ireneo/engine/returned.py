@@ -148,7 +148,7 @@ def unspaced(text: str) -> str:
 
 
 def _next_of_ours(text: str, place: int, notes: str) -> int:
-    """Return where, after a blank line, the next part by Ireneo begins; the end of `text` if there is none."""
+    """Return the start of the next part by Ireneo after a blank line; the end of `text` if there is none."""
     for found in _blank_lines(text, place):
         if _ours(text, found, notes):
             return found
@@ -369,7 +369,7 @@ class ReturnedPath:
         return out
 
     def marked(self, returned: ReturnedContext) -> int:
-        """Count the texts with a mark of the path; a tool's output only counts if it consists of the mark."""
+        """Count the texts with a mark of the path; a tool's output is only counted if it consists of the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
@@ -688,7 +688,7 @@ class AppendPlace:
                 # An older context without anything after it contains nothing new.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
-                # Empty messages and prompts are on every path, so a list of only these goes where it was put.
+                # Empty messages and prompts are on every path, so a list of only these is appended at the given place.
                 tells = tried.place > 0 or not (tried.ids or each.has_prompt)
                 if tried.reached and tells and (self.placed or known or self._was_shown(tried, each)):
                     drafts, dropped = each.fresh(tried.place)

@@ -53,7 +53,7 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     """Limits on what may be seen."""
 
     project: str | None = None
-    """Only what belongs to this project (empty: to none) or is general."""
+    """Only things of this project (empty: of no project) and general ones."""
     viewpoint: str = ""
     """Only what this character was present for; if no branch is named, on the main branch of each session."""
     undone: bool = False
@@ -129,7 +129,7 @@ def one_repository(tx: Transaction, space: str, project: str) -> frozenset[str]:
 
 
 def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
-    """Whether something that belongs to `projects` may be seen; an empty collection counts as the project ""."""
+    """Whether something that belongs to `projects` may be seen; an empty collection means the project ""."""
     return opened is None or not opened.isdisjoint(projects or {""})
 
 
@@ -378,7 +378,7 @@ class Scope:
 
     @property
     def _has_one_life(self) -> bool:
-        """Whether only the main branch of a forked session counts: characters know no other branch."""
+        """Whether only the main branch of a forked session is visible: characters know no other branch."""
         return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
 
     def _is_forked(self, session: str) -> bool:
@@ -420,8 +420,8 @@ class Scope:
     def _heard_by_character(self, pieces: Sequence[Evidence]) -> list[bool]:
         """For each piece of evidence: whether the character heard all of its messages.
 
-        A piece without messages only counts as heard if it cites memories, which are judged separately, or if it
-        contradicts the memory without naming a source.
+        A piece without messages is only heard if it cites memories, which are judged separately, or if it contradicts
+        the memory without naming a source.
         """
         places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
@@ -722,14 +722,14 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
 
 
 def project_asked(given: str | None) -> str | None:
-    """The project meant by its name or a directory in it; None for no limit, "" for what belongs to none."""
+    """The project meant by its name or a directory in it; None for no limit, "" for no project."""
     if given is None:
         return None
     return project_named(given)
 
 
 def stated_project(given: str) -> str:
-    """The project that something is said to belong to, "" if none is. Raises BadInput for an unusable name."""
+    """The project that is stated for something, "" if none is. Raises BadInput for an unusable name."""
     named = project_asked(given) or ""
     if given.strip() and not named:
         raise BadInput(f"{given!r} names no project; give the project's name.")
@@ -749,7 +749,7 @@ def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:
 
 
 def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
-    # A session may begin in a home folder and move on: the first directory that names a project counts.
+    # A session may begin in a home folder and move on: the first directory that names a project is used.
     named = (project_of(directory=directory) for directory in _folders(tx, key, head))
     return next(filter(None, named), "") or project_of(session=key.session)
 

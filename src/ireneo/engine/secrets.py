@@ -288,7 +288,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     complete: bool = True
     """Whether no byte of the store holds what was removed, now or earlier."""
     note: str = ""
-    """What remains to be done, and why if not `complete`."""
+    """The steps that remain if it isn't `complete`, and the reason."""
 
 
 class SecretCounter:

@@ -30,7 +30,7 @@ _TURNS = topic(Turns)
 
 MAX_RESTS = 3
 NEAR = 0.6
-"""A passage also counts as support if it shares at least this much of what the best passage shares."""
+"""A passage also counts as support if it shares at least this part of the words that the best passage shares."""
 MAX_SOURCES = 6
 _WORD = lazy_re(r"[^\W_]+")
 _DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -224,7 +224,7 @@ class StoryJudge:
         return (*self.fatal(reply), *self._manner_faults(reply), *found)
 
     def fatal(self, reply: StoryReply) -> list[str]:
-        """The fault because of which nothing in a reply can be used; empty for none."""
+        """The fault that makes a whole reply unusable; empty if there is none."""
         text = _bare(reply)
         size = words_in(text)
         if not size:
@@ -239,7 +239,7 @@ class StoryJudge:
         return []
 
     def sentence_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
-        """What is wrong with one sentence; empty if nothing is."""
+        """The faults of one sentence; empty if there are none."""
         found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
         return [*found, "It tells again what was known before."] if self._retells(text) else found
 
@@ -255,7 +255,7 @@ class StoryJudge:
         return left if left and not self.sentence_faults(left, suspects) else ""
 
     def thread_faults(self, thread: ThreadSaid, suspects: Sequence[str]) -> list[str]:
-        """What is wrong with one thread; empty if nothing is."""
+        """The faults of one thread; empty if there are none."""
         if not words_in(thread.text):
             return ["The thread says nothing."]
         if thread.kind not in get_args(ThreadKind):
@@ -383,7 +383,7 @@ def _spaced(text: str) -> str:
 SURE = 1.5
 """The weight from which on a thread that rules found is kept; also the weight of a model's thread of average worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
-"""With this share of the shorter one's words in common two threads are the same; with different kinds only with
+"""Two threads are the same if they share this part of the shorter one's words; threads of different kinds must share
 more."""
 _kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
 _NO_ID = ThreadId("")
@@ -444,11 +444,11 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     rests = finder.rests(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None
     position = rests[0].position if rests else 0
-    # With twice the worth it outlasts a newer one: there is very little room for threads.
+    # With twice the worth it is kept before a newer one, since there is very little room for threads.
     weight = SURE * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
     kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
     found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
-    # Rules know for certain where they found it.
+    # Rules know exactly where they found it.
     known = next((other for other in offline.opened if other.source and _alike(found, other)), None)
     if known is not None:
         source, position, weight = known.source, known.position, max(weight, known.weight)
@@ -473,7 +473,7 @@ def _closed(
 
 
 def _end(thread: Thread, how: str, finder: Finder) -> ThreadEnd | None:
-    """What ended a thread, placed where the stretch says so; None if that wasn't given, or is in no message."""
+    """The end of a thread, at the message that shows it; None if no end was given, or no message shows it."""
     rests = finder.rests(f"{how} {thread.who}")[:1] if how and not instruction_like(how) else ()
     if not rests or not rests[0].sources:
         return None

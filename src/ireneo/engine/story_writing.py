@@ -81,7 +81,7 @@ TEXT_TOKENS = 900
 WINDOW_TOKENS = 100_000
 """The context window of a model, unless a policy says otherwise."""
 MIN_ROOM = 1_000
-"""The least tokens of the story in a prompt, however narrow the window."""
+"""The minimum number of tokens of the story in a prompt, however narrow the window."""
 NOTHING = "(nothing)"
 
 _LABELS = {"assistant": "assistant", "user": "user", "system": "setting", "tool": "tool"}
@@ -394,7 +394,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         suspects = self._judge.suspects(answer)
         said = told(answer)
         standing = self._standing(answer, said, suspects)
-        # A sentence with a struck clause counts as struck.
+        # A sentence with a struck clause is counted as struck.
         struck = sum(left.text != each.text for left, each in zip(standing, said, strict=True))
         kept = _cut(standing_alone(each for each in standing if each.text), self.job.most_words)
         trusted = bool(kept) and struck <= MAX_STRUCK * len(standing)
@@ -443,7 +443,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
     def _standing(
         self, answer: StoryReply, said: Sequence[ToldSentence], suspects: Sequence[str]
     ) -> list[ToldSentence]:
-        """What is left of each sentence after the check, possibly nothing."""
+        """The rest of each sentence after the check, possibly empty."""
         lost = fatal = bool(self._judge.fatal(answer))
         out: list[ToldSentence] = []
         for each in said:

@@ -60,7 +60,7 @@ OPEN_THREADS = 200
 """The maximum number of open threads that are offered to a prompt, which shows as many as it has room for, the
 weightiest first."""
 STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
-"""The most leaves that one question asks for, and the most tokens of their messages."""
+"""The maximum number of leaves that one request asks for, and of tokens of their messages."""
 
 
 class DueTexts(Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class DueTexts(Struct, frozen=True, kw_only=True):
 def due_texts(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, now: datetime
 ) -> DueTexts:
-    """The texts of a story that are due on the path to the branch's head, as its leases stand `now`."""
+    """The texts of a story that are due on the path to the branch's head, given its leases at the time `now`."""
     head = tx.log.head(key, branch)
     if head is None or options.policy.strategy is not None:
         return DueTexts(options=options)
@@ -365,14 +365,14 @@ def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOp
             for each in before
         ]
     threads, _ = open_threads(before, OPEN_THREADS)
-    # What was written by hand before it, on whichever path it stands.
+    # Annotations written by hand before it, on any path.
     earlier = [note for note in options.notes if note.at_position < summary.first_position]
     closed = {name for text in before for name in text.threads.closed}
     return with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
-    """What a summary is written from, except what precedes the summary."""
+    """The sources of a summary, except those before its stretch."""
     messages, parts = _story_sources(tx, key, summary, options, voice)
     if summary.sources and not settings(options.policy).running:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)

@@ -1,9 +1,9 @@
 """Ask a model for the lessons of a run, and keep those that the run supports.
 
-A lesson is refused only if it is surely wrong: it names what no message shows, it passes on what an output asks for
-and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right. Then the
-model looks at all of its lessons once more, beside the messages of the run that name the same, and says what misleads,
-what is told in narrower words, and what says no more than a known lesson.
+A lesson is refused only if it is surely wrong: if it names something that no message shows, passes on an instruction
+from an output that nobody followed, or cites words that nobody said. An unsupported clause is struck, a wrong number of
+a message is put right. Then the model looks at all of its lessons once more, beside the messages of the run that name
+the same, and says what misleads, what is told in narrower words, and what says no more than a known lesson.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 
 WIDER = (6, 4, 3, 2)
 """By how much the allowance of a message is multiplied if few messages are shown."""
 LEAST_SAID = 1.5
-"""The least worth of a message that is shown beyond `FILLED_TOKENS`."""
+"""The minimum worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
-"""The most failures of a run that are shown with their outcome, the most costly first."""
+"""The maximum number of failures of a run that are shown with their outcome, the most costly first."""
 AFTER = 2
 """How many messages after a failure may explain it."""
 MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
@@ -60,10 +60,10 @@ LOOKED_TOKENS = 800
 LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
 """Factors for the allowance of a message in the second look; the largest one that fits all of them is taken."""
 RELATED, NEIGHBOURS = 3, 2
-"""The maximum number of messages that a lesson does not cite but that name the same, and the most known lessons like
+"""The maximum numbers of messages that a lesson does not cite but that name the same things, and of known lessons like
 it."""
 NEAR = 0.2
-"""The least similarity (shared words and names over all words and names) of a known lesson shown beside a new one."""
+"""The minimum similarity (shared words and names over all words and names) of a known lesson shown with a new one."""
 KNOWN_TOLD = 40
 """How many known lessons of the project a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
@@ -299,7 +299,7 @@ def _verified(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tupl
 
 
 class _Look(Struct, frozen=True, kw_only=True):
-    """What a model is shown in its second look at the lessons."""
+    """The material shown to a model for its second look at the lessons."""
 
     evidence: RunEvidence
     """The messages with their numbers: first those shown before, then others."""

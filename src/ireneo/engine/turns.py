@@ -1,4 +1,4 @@
-"""What a turn of work or a leaf of a story leaves in memory: an episode, failures, corrections of earlier failures."""
+"""Make memories of a turn of work or a leaf of a story: an episode, failures, corrections of earlier failures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _episode(
 
 
 def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """What the user refused last, and why."""
+    """The last thing that the user refused, and why."""
     step = next((step for step in reversed(done) if step.rejected), None)
     if step is not None:
         said = clip(said_in_refusal(step), _SAID)

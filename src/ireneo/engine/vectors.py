@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INDEXES: tuple[IndexName, ...] = ("memories", "messages")
 """Memories first: they are few, and searched most."""
 TOGETHER = 256
-"""Documents per transaction: the most work that a stopped process loses."""
+"""The number of documents per transaction: a stopped process loses at most this much work."""
 
 
 class Embedded(Struct, frozen=True, kw_only=True):

@@ -72,13 +72,11 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     id: str = ""
     """The id of the summary that was written."""
     did: WorkKind
-    """What was done.
-
-    ``caught_up``: summaries were written without a model. ``written``, ``repaired``: a model wrote one, at once or when
-    asked a second time; ``offline``: its answers were so bad that the text written without a model is kept;
-    ``taken_over``: another writer had stored the summary meanwhile; ``failed``: `reason` says why. ``passed_over``: of
-    the session nothing more is done until it changes, for the `reason` given. ``listened``: what people said was read
-    into memories. ``remembered``: episodes were made of turns or leaves, without a model.
+    """The outcome. ``caught_up``: summaries were written without a model. ``written``, ``repaired``: a model wrote one,
+    at once or when asked a second time; ``offline``: its answers were so bad that the text written without a model is
+    kept; ``taken_over``: another writer had stored the summary meanwhile; ``failed``: `reason` says why.
+    ``passed_over``: of the session nothing more is done until it changes, for the `reason` given. ``listened``: what
+    people said was read into memories. ``remembered``: episodes were made of turns or leaves, without a model.
 
     Three kinds of work concern the whole space and have no session: ``reflected``, ``archived``, and ``embedded``
     (vectors were computed).

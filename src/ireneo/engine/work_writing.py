@@ -47,7 +47,7 @@ from ireneo.summaries.work import summary_of
 _RULINGS = topic(Rulings)
 
 
-# What a writer is shown: numbered messages, each text once.
+# The material shown to a writer: numbered messages, each text once.
 
 SAME_CHARACTERS = 200
 """Repeated lines with at least this many characters are replaced by a reference to the message that showed them."""
@@ -67,7 +67,7 @@ context with 1/25 of the stretch shows them together with the last request and t
 WIDE_SHARE = 1 / 18
 """A context with a larger share of the stretch is wide."""
 LEAST_SHARE = 1 / 72
-"""The least share, which must also suffice for wider contexts than the narrowest one."""
+"""The minimum share, which must also suffice for wider contexts than the narrowest one."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN, CHARACTERS_PER_TOKEN, SURE_CHARACTERS = 0.48, 4, 3.8
 """Words of notes, which are full of names and paths, and characters per token of a context's budget; and characters of
@@ -77,7 +77,7 @@ REPAIR_TOKENS = 3_000
 REPAIR_SHARE = 0.1
 """The maximum number of tokens of a repair as a share of the first prompt."""
 RULED_SHARE = 0.25
-"""The least share of the words of a user's ruling that must be in the messages that the note names, or in those that
+"""The minimum share of the words of a user's ruling that must be in the messages that a note cites, or in the messages
 these answer."""
 NOT_RULED = "The messages that it names hardly speak of that."
 LINE_CHARACTERS = 80
@@ -338,7 +338,7 @@ def _words_of(text: str) -> set[str]:
 
 
 class NotesJudged(Judged, frozen=True, kw_only=True):
-    """What is left of some notes after checking."""
+    """The rest of some notes after checking."""
 
     notes: tuple[Located, ...]
 
@@ -524,7 +524,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
 
 
 def _told_faults(left: Struck) -> list[str]:
-    """What was struck from one note, and why; empty if nothing was."""
+    """The parts struck from one note, and why; empty if nothing was struck."""
     struck = [f"“{clip(part, LINE_CHARACTERS)}”" for part in left.parts if part]
     why = " ".join(left.complaints)
     return [f"{', '.join(struck)}: {why}" if struck else why] if why else []

@@ -43,7 +43,7 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     """``written``: the answer passed as it was; ``repaired``: the model was asked again, or lines were struck;
     ``offline``: the answer could not be trusted, and the offline text is used."""
     faults: tuple[str, ...]
-    """What was wrong with the last answer."""
+    """The faults of the last answer."""
     writing: Writing
     """How these texts were written: model, prompt, cost, and struck text."""
 
@@ -54,12 +54,12 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What is left of an answer after checking."""
+    """The rest of an answer after checking."""
 
     kept: Sequence[str]
     """The statements that passed the check, in their order."""
     complaints: tuple[str, ...]
-    """What is wrong with the answer, one sentence for each fault."""
+    """The faults of the answer, one sentence each."""
     struck: int
     """How many statements were struck, or lost a clause."""
     trusted: bool

@@ -156,7 +156,7 @@ def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
     """Say which verdict of `sentence` is the opposite of a known outcome; None if none certainly is.
 
     Only an explicit verdict counts, in the same clause as its subject. Negations, wishes and earlier times are ignored,
-    and so is a reported failure of what failed before it passed.
+    and so is a reported failure of something that failed before it passed.
     """
     last = {straight(outcome.subject): outcome for outcome in outcomes}
     for clause in _clauses(sentence):
@@ -224,7 +224,7 @@ def _subjects_by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
     return out
 
 
-# Faults of voice and form: who speaks, to whom, and what is no prose.
+# Faults of voice and form: the wrong speaker or addressee, and text that isn't prose.
 
 _QUOTED = lazy_re(
     r"```.*?(?:```|\Z)|`[^`\n]*`|[“„][^“”„]*[”“]|«[^«»]*»|‘[^‘’\n]*’(?!\w)|(?<!\w)\"[^\"\n]*\"", re.DOTALL
@@ -357,7 +357,7 @@ class Struck(Struct, frozen=True, kw_only=True):
 
 
 class Grounds:
-    """What statements are checked against: messages, their known outcomes, and earlier notes."""
+    """The sources that statements are checked against: messages, their known outcomes, and earlier notes."""
 
     def __init__(
         self,
@@ -412,7 +412,7 @@ class Grounds:
 
     @cached_property
     def ruled(self) -> SourceIndex:
-        """What users and system messages said, which may give instructions; notes may contain tool output."""
+        """The words of users and system messages, which may give instructions; notes may contain tool output."""
         said = (each for each in self._messages if each.role in ("user", "system") and each.draft.origin == "spoken")
         return SourceIndex([*(without_recalled(message.text) for message in said), *self._asked])
 
@@ -455,16 +455,16 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     if not complaints:
         return Struck(text=" ".join(told))
     left = " ".join(kept)
-    # What is left may be an error text by itself.
+    # The rest may be an error text by itself.
     return Struck(
         text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)), parts=tuple(parts)
     )
 
 
 def _left_out(sentence: str, stands: str) -> list[str]:
-    """Return the runs of words of `sentence` that are missing from `stands`, which is what is left of it."""
+    """Return the runs of words of `sentence` that are missing from `stands`, the rest of it."""
     said = sentence.split()
-    # The capital letter and the full stop of what is left are not compared.
+    # The capital letter and the full stop of the rest are not compared.
     before, after = ([word.strip(".,;:!?").casefold() for word in words] for words in (said, stands.split()))
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     runs = [" ".join(said[begin:end]) for step, begin, end, _, _ in steps if step in ("delete", "replace")]
@@ -527,7 +527,7 @@ def _statement_faults(text: str, grounds: Grounds, *, status: bool) -> list[str]
 
 
 def _led_on(text: str, words: str) -> str:
-    """Extend `words` by up to `MAX_LED` words that follow them in `text`, which say what is ordered."""
+    """Extend `words` by up to `MAX_LED` words that follow them in `text`, which say what the order is."""
     start = text.find(words)
     return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
 

@@ -59,7 +59,7 @@ class Derived:
         return counted or any(_is_rounded(asked, figure, each) for each in worked_out)
 
     def counts(self, number: int) -> bool:
-        """Whether so many lines, items or calls can be counted in the texts."""
+        """Whether this number of lines, items or calls can be counted in the texts."""
         return number in self._counts
 
     def _few(self, asked: float) -> bool:

@@ -1,4 +1,4 @@
-"""Evidence: what counts as a source, whether it supports a claim, and what a text has lost of its sources."""
+"""Evidence: which texts are sources, whether they support a claim, and what a text has lost of its sources."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
 _INSERTED = lazy_re(r"\[[^\[\]]*\]")
 """Explanations inserted in a quotation."""
 _CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
-"""What distinguishes code from a command line."""
+"""Signs that distinguish code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _VARYING = lazy_re(r"<[a-zA-Z][\w -]{0,40}>|\.{3}|…")

@@ -60,7 +60,7 @@ def sentences(text: str) -> list[str]:
 
 
 def quotations(text: str) -> list[str]:
-    """What `text` quotes, without the marks."""
+    """The quotations in `text`, without the marks."""
     found = (next(group for group in match.groups() if group is not None).strip() for match in _QUOTE.finditer(text))
     return [each for each in found if re.search(r"\w", each)]
 
@@ -73,7 +73,7 @@ def with_quotation_marks(text: str) -> str:
 class _StoryWord(Struct, frozen=True, kw_only=True):
     text: str
     opens: bool
-    """Whether the word begins a sentence, where a capital is no evidence of a name."""
+    """Whether the word begins a sentence, where a capital letter doesn't suggest a name."""
     follows: bool
     """Whether only a space separates the word from the one before."""
     has: bool

@@ -1,1 +1,1 @@
-"""What happened: messages, their ids, and the tree of a session."""
+"""The log: messages, their ids, and the tree of a session."""

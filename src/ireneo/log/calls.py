@@ -197,8 +197,8 @@ def _without_written(command: str) -> str:
     return "".join(out) + command[at:]
 
 
-# What a tool *read* may mention errors: a source file, a diff, a search. So marks anywhere in the output only count for
-# tools that run something; others must show theirs at the very start.
+# What a tool *read* may mention errors: a source file, a diff, a search. So marks anywhere in the output are only
+# trusted for tools that run something; others must show theirs at the very start.
 
 _CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"
 _WHO = r"(?:(?:the )?(?:process|command|shell|script|program)\b[^\n]{0,200}? )?"

@@ -31,9 +31,9 @@ MessageId = NewType("MessageId", str)
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
-"""Who put a message there. ``spoken``: the speaker that its role names, such as the user. ``injected``: the harness,
+"""The origin of a message. ``spoken``: the speaker that its role names, such as the user. ``injected``: the harness,
 which is the program around the agent; such a message opens no turn. ``summary``: a tool that compacted the
-conversation; such a message is no evidence."""
+conversation; such a message is not evidence."""
 
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")
@@ -51,9 +51,9 @@ class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag=
 
     text: str
     author: str | None = None
-    """Who says the text, where there are more speakers than roles: a character of a story, a member of a group."""
+    """The speaker of the text, if there are more speakers than roles: a character of a story, a member of a group."""
     present: tuple[str, ...] | None = None
-    """Who heard the text, besides the author; None: everyone."""
+    """The listeners of the text, besides the author; None: everyone."""
 
 
 class Thinking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="thinking"):
@@ -98,7 +98,7 @@ class Opaque(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, ta
 
 
 class Result(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="result"):
-    """What a call returned; `failed` is None if neither a flag nor the text shows it."""
+    """The result of a call; `failed` is None if neither a flag nor the text shows it."""
 
     call_id: str
     parts: tuple[Text | Media | Opaque, ...]
@@ -135,7 +135,7 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
     native: Native | None = None
     """The provider's payload, where the parts alone would not reproduce it."""
     record: Native | None = None
-    """What else the log says about the message; contexts never read this."""
+    """Further data about the message from the log; contexts never read this."""
 
     @property
     def text(self) -> str:
@@ -149,7 +149,7 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def present(self) -> tuple[str, ...] | None:
-        """Who heard the message, by the first text that says so; None: everyone."""
+        """The listeners of the message, by the first text that names them; None: everyone."""
         listeners = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
         return next(listeners, None)
 
@@ -184,12 +184,12 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def role(self) -> Role:
-        """Who speaks."""
+        """The role of the speaker."""
         return self.draft.role
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What the message is made of."""
+        """The content of the message."""
         return self.draft.parts
 
     @property
@@ -333,7 +333,7 @@ class Head(Struct, frozen=True, kw_only=True, gc=False):
     position: int
     turn: int
     total_tokens: int
-    """What the path up to here costs, without thinking."""
+    """The cost of the path up to here, without thinking."""
 
 
 def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list[Message]:
@@ -403,7 +403,7 @@ def is_recalled(text: str) -> bool:
 
 
 def said_in(draft: Draft) -> Draft:
-    """`draft` without recalled memory in its texts and results; the same draft where there is none."""
+    """`draft` without recalled memory in its texts and results; the same draft if there is none."""
     parts = tuple(_said(part) for part in draft.parts)
     if all(new is old for new, old in zip(parts, draft.parts, strict=True)):
         return draft
@@ -520,7 +520,7 @@ CALL_TOKENS = 8
 IMAGE_TOKENS = 1_500
 """A full-size image, to which providers scale larger ones down."""
 BYTES_PER_TOKEN = 4
-"""Of documents and sounds whose token count only the provider knows."""
+"""The assumed tokens of documents and sounds, whose count only the provider knows."""
 
 
 def weigh(parts: Sequence[Part], count: Count) -> tuple[int, int]:
@@ -570,13 +570,13 @@ def strings(arguments: object, *, named: bool = False) -> Iterator[str]:
             left += reversed(value)
 
 
-# What a message is searched by.
+# The text by which a message is found.
 
 ARGUMENT_CHARS = 2_000
 """How many characters of each argument of a call are indexed: the content of a written file is seldom asked for."""
 RESULT_HEAD_CHARS = 2_000
 RESULT_TAIL_CHARS = 1_000
-"""How many characters are indexed from the beginning and the end of a result, where tools say what they did."""
+"""How many characters are indexed from the beginning and the end of a result, where tools report their work."""
 
 # A speaker's label: a name of one to three words before what is said.
 _LABEL = lazy_re(rf"\**({CAPITAL}[\w'’-]{{1,24}}(?: {CAPITAL}[\w'’-]{{0,24}}){{0,2}})\**: \S")

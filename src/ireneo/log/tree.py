@@ -50,8 +50,8 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     at_position: int
     """The position of the message `at`, or `BEFORE_FIRST`."""
     text: str
-    """What is pinned; what lifts a pin or resolves a thread; why a summary is disputed; an agent's diary entry; a
-    thread, canon, or wording of a story."""
+    """The words of a pin, of its lifting or of the end of a thread; the reason of a dispute; a diary entry; a thread,
+    canon, or wording of a story."""
     about: str = ""
     """The id of the released or reworded pin or thread; the stretch of the disputed or rewritten summary."""
     claim: str = ""

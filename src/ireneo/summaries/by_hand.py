@@ -15,7 +15,7 @@ from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, ThreadKind, Writing
 
 HAND_WEIGHT = 10.0
-"""The weight of what is written by hand, above everything found by rules."""
+"""The weight of annotations written by hand, above everything found by rules."""
 MOSTLY = 0.8
 """The share of its messages that a summary must cover to show a wording by hand."""
 BY_WHOM = "by hand"

@@ -27,7 +27,7 @@ ANSWERING = 4
 FATES = ("dead", "alive", "gone")
 FACTS = ("is", "alias", "full", "where", *FATES)
 OF_TEXT = frozenset({"is", "alias", "full"})
-"""Kinds of statements that count once for each text; for all other kinds only the newest statement counts."""
+"""Kinds of statements that are counted once for each text; of other kinds only the newest statement is used."""
 SAID = 2
 """Weight of speaking against acting."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
@@ -129,7 +129,7 @@ def _weighed(line: Line) -> Line:
 
 
 def _joined(before: Line, line: Line) -> Line:
-    """Join two statements of one kind; for places and fates the newer one counts."""
+    """Join two statements of one kind; for places and fates the newer one wins."""
     kind, times = line.verbs[0]
     if kind not in OF_TEXT and kind != before.verbs[0][0]:
         return _weighed(line)
@@ -517,7 +517,7 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
 
 
 def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
-    """Return who plays whom and who has other names, which a model's prose, where all have names, doesn't say."""
+    """Return who plays whom and who has other names, which a model's prose doesn't say."""
     least = PASSING * known.people[0].weight if known.people else 0.0
     played = [f"{each.name} by {each.player}" for each in known.people if each.player and each.weight > least]
     # Not "all others by" the narrator: at a table there are players whose characters nobody named.

@@ -1,4 +1,4 @@
-"""What the user chose of the options that the agent listed, in the words of the list."""
+"""The options that the user chose from an agent's list, in the words of the list."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def is_options(line: Line) -> bool:
 
 
 class UserChoice(Struct, frozen=True, kw_only=True):
-    """What the user chose by number from options that the agent offered."""
+    """An option that the user chose by number from those that the agent offered."""
 
     line: Line
     offered: int
@@ -112,7 +112,7 @@ class UserChoice(Struct, frozen=True, kw_only=True):
 
 
 def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
-    """What user messages among `parts` chose by number from the options offered right before.
+    """The options that user messages among `parts` chose by number, right after they were offered.
 
     `lines` are the strategy lines of each block, by its id.
     """

@@ -32,11 +32,11 @@ _TURNS = topic(Turns)
 
 
 PLAYS, INTRODUCES = 12, 4
-"""The evidence that a character is an author's: the author says so, or speaks as the character in the first person.
-An answer when the name is called counts 1."""
+"""The evidence that a character is an author's: the author says so, or speaks as the character in the first person. An
+answer when the name is called has the weight 1."""
 SURE = 2
-"""The weight of what a narrator says about somebody, or authors about themselves; what others say, perhaps in jest,
-counts 1."""
+"""The weight of what a narrator says about somebody, or authors about themselves; statements of others, perhaps in
+jest, have the weight 1."""
 LONGEST = 70
 """The maximum number of characters of a description of somebody."""
 PHRASE_WORDS, TAIL_WORDS = 5, 8
@@ -80,7 +80,7 @@ class _CastSentence(Struct, kw_only=True, dict=True):
     author: str
     narrated: bool
     quoted: bool
-    """Whether it is in prose with quoted speech, where it is unknown to whom "my" and "his" refer."""
+    """Whether it is in prose with quoted speech, in which "my" and "his" may refer to anybody."""
     place: int
     """The index of the text that contains it."""
     position: int

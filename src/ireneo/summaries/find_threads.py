@@ -40,7 +40,7 @@ _BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie",
 AROUND = 60
 """Characters before a cue in which an "if" cancels it."""
 _SAYING: frozenset[ThreadKind] = frozenset({"secret", "lie"})
-"""Kinds that mean nothing without what is hidden or said."""
+"""Kinds that mean nothing unless the hidden or spoken thing is named."""
 _OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
 """Kinds that belong to a speaker who mentions themselves and others."""
 _PAUSE = frozenset(",.!")
@@ -52,9 +52,9 @@ a kind."""
 MATTERS, USUAL = 0.5, -0.8
 """How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0
-"""Added to the value of closing before that counts against opening."""
+"""Added to the value for closing a thread before it is compared with the value for opening one."""
 SAYS = 2
-"""The least content words of a sentence that itself says what is hidden."""
+"""The minimum number of content words of a sentence that itself says what is hidden."""
 SURE = 0.55
 """The least probability of its kind; below it, the kind is left open."""
 MAX_CHARACTERS = 240
@@ -241,7 +241,7 @@ def _whole(sentence: Sentence, following: str, least: int) -> str | None:
 
 
 def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
-    """Return whose thread it is, and the other party, by whom its sentence names first; empty if unknown."""
+    """Return the owner of a thread and the other party, in the order of the sentence; empty if unknown."""
     known, voiced = _SAYS, sentence.voiced
     people = _mentioned(sentence.text)
     first, leads, place = people[0] if people else ("", "", 0)
@@ -435,7 +435,7 @@ TOLD_AGAIN = 0.5
 SHARED = 2
 """The fewest words besides names that a thread and the text that closes it share."""
 STRETCH = 100
-"""A stretch counts as having at least this many texts, so that words of a short one don't count as common."""
+"""A stretch is treated as having at least this many texts, so that words of a short one don't seem common."""
 ALONE = 1_500
 """Within this many messages an ending may resolve the speaker's only thread of its kind."""
 TOGETHER = 5_000

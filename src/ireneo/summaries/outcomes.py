@@ -89,7 +89,7 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
-    """What was tried and failed, once for each approach, in order."""
+    """The approaches that were tried and failed, each once, in order."""
     out: dict[str, Line] = {}
     for place in range(len(steps)):
         line = _failed(steps, place) or _undone(steps, place)
@@ -124,7 +124,7 @@ def _what_was_wrong(steps: Sequence[Step], places: Sequence[int]) -> str:
     *failed, success = places
     told: dict[str, int] = {}
     for place in failed:
-        # If the same failure recurs, the last time counts.
+        # If the same failure recurs, the last time is used.
         told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
         told[wrong] = place
     kept = list(told.items())[-MOST_TOLD:]
@@ -300,7 +300,7 @@ def changed(steps: Sequence[Step]) -> list[str]:
 
 
 def said_in_refusal(step: Step) -> str:
-    """What the user said when refusing a call; empty for nothing."""
+    """The words of the user when refusing a call; empty if there are none."""
     found = _REASON.search(without_reminders(step.output))
     return clip(" ".join(without_form(_BEHIND_REASON.sub("", found[1])).split()), 400) if found else ""
 
@@ -457,7 +457,7 @@ _NAME = lazy_re(r"\b[A-Za-z_]\w{5,60}\b")
 
 
 def _change_quoted(step: Step) -> str:
-    """What an edit added, on one line; for a long one its most informative lines, since it may begin with imports."""
+    """The lines that an edit added, as one; of many only the most informative, since the first may be imports."""
     change = _core(step.action.added)
     if len(change) > MOST_OF_A_CHANGE:
         added = step.action.added.splitlines()
@@ -487,7 +487,7 @@ def _agents_reason(step: Step) -> str:
 
 
 def _reason(step: Step, limit: int = 320) -> str:
-    """What went wrong, according to the output."""
+    """The reason for a failure, according to the output."""
     return errors(step.answered, limit) or step.why
 
 

@@ -221,7 +221,7 @@ def _without_places(lines: Sequence[str]) -> Iterator[str]:
 def reads_as_text(output: str) -> bool:
     """Whether most of an output is sentences, as in a page or a report."""
     lines = [line.strip() for line in output.splitlines()[:MOST_JUDGED] if line.strip()]
-    # A line of links or data counts no more than a long sentence.
+    # A line of links or data is weighted no more than a long sentence.
     return sum(len(line) for line in lines if _is_sentence(line)) > sum(min(len(line), LONGEST) for line in lines) / 2
 
 

@@ -15,7 +15,7 @@ from ireneo.summaries.summary import Summary
 OVERVIEW = "/overview/"
 """In the name of an overview's summarizer, what follows the policy's summarizer, before the budget."""
 TAIL = "/tail"
-"""What follows the policy's summarizer if a model summarised the newest messages before their leaf was due."""
+"""The suffix of the policy's summarizer if a model summarised the newest messages before their leaf was due."""
 OVERVIEW_DEPTH = 0
 """The depth of an overview, which has no place among the depths of the pyramid."""
 LEAF_TEXT_TOKENS = 150

@@ -1,4 +1,4 @@
-"""What users and the system say in their own words, sentence by sentence; what they quote or paste is left out.
+"""Split the text of users and the system into sentences, without quoted and pasted text.
 
 Pasted text is recognised by its structure: fences, tags, block quotes, tables, diffs, logs, code, text after a line
 that announces somebody else's words, and paragraphs without I, we or you that are long or a reviewer's. Words of the
@@ -53,13 +53,13 @@ class OwnSentence(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def out_of_character(text: str) -> Iterator[str]:
-    """What is said to other players in a story's text: in double brackets, or after a mark such as OOC."""
+    """The words to other players in a story's text: in double brackets, or after a mark such as OOC."""
     for found in _OUT_OF_CHARACTER.finditer(text):
         yield (found["double"] or found["marked"] or found["line"]).strip()
 
 
 CHOICE = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
-"""The number or letter of what is chosen."""
+"""The number or letter of the chosen option."""
 
 
 @from_data
@@ -80,7 +80,7 @@ def is_played(text: str) -> bool:
 
 
 def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
-    """What the user says in a tool's result, and whether it is an answer with its question."""
+    """The words of the user in a tool's result, and whether they are an answer with its question."""
     text = result.text[:_LONGEST_RESULT]
     if (result.failed is not False and was_refused(text)) or _FEEDBACK.match(text):
         found = _REASON.search(text)
@@ -279,7 +279,7 @@ def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
 
 
 def _drop_announced(lines: list[_Line]) -> None:
-    """Mark as pasted what is announced as somebody else's words, and the parts of bug reports."""
+    """Mark as pasted: lines that are announced as somebody else's words, and the parts of bug reports."""
     announced = document = listed = False
     section = 0
     for number, line in enumerate(lines):
@@ -319,7 +319,7 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
         if 2 * pasted < sum(each.kind != "hidden" for each in held):
             yield held
         elif held and held[0].kind == "own" and not held[0].item:
-            # People introduce what they paste.
+            # People introduce pasted text.
             yield held[:1]
         held = []
 
@@ -340,7 +340,7 @@ def _leads_on(lines: list[_Line], line: _Line) -> bool:
 
 
 def _end_of_list(lines: list[_Line], line: _Line) -> int:
-    """Where the list after `line` ends."""
+    """The end of the list after `line`."""
     end = line.end
     for other in lines[line.number + 1 : line.number + 1 + LONGEST_LIST]:
         if other.kind == "own" and other.item:
@@ -371,7 +371,7 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
 
 
 def _without_closing_tags(text: str, start: int, end: int) -> int:
-    """Where a line ends without white space and closing tags."""
+    """The end of a line without white space and closing tags."""
     while end > start:
         if text[end - 1].isspace():
             end -= 1

@@ -231,7 +231,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
 
 
 def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
-    """How strongly one thought of a sentence binds; questions don't.
+    """How strongly one thought of a sentence binds; a question doesn't bind.
 
     After a subject (`told`), words that could order or forbid something only describe the subject.
     """
@@ -303,7 +303,7 @@ def _of_clause(clause: str) -> float:
 
 
 def _of_system(sentence: str) -> float:
-    """What a system prompt says permanently: how the assistant works, and what is allowed."""
+    """The permanent rules of a system prompt: how the assistant works, and what is allowed."""
     if _SAYS.bound.search(sentence):
         return STRONG
     if _SAYS.limits.search(sentence):
@@ -386,7 +386,7 @@ def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
 
 
 def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
-    """What the user or system says in a message, outside of a story, with the least strength that counts."""
+    """The words of the user or system in a message outside of a story, and the least strength of a pin."""
     text = message.draft.text
     if message.role not in ("user", "system") or message.draft.origin != "spoken":
         return []
@@ -544,7 +544,7 @@ class _Lifting:
         )
 
     def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
-        """The lifts by each of their words, in the language of a pin, and whether they only refer to what they lift."""
+        """For each word, in the language of a pin, the lifts with it, and whether they only refer to what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:

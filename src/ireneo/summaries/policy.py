@@ -293,7 +293,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     story: StorySettings | None = None
     """How a story fades; None: an agent's work, in turns and goals."""
     seen_by: str = ""
-    """Of a story: the character whose memory it is; empty: everything."""
+    """For a story: the character whose memory it is; if empty, the context shows everything."""
 
     def without(self, *tools: str) -> Policy:
         """A copy of the policy that never summarises calls of these tools."""

@@ -25,9 +25,9 @@ BROKEN = 0.015
 PLAYERS = 0.5
 """From this share of texts by players on, among those not by narrators. Others seldom name players."""
 SAYS, NAMES, SAID_BY_OTHERS, OF_THE_GAME, POINTS = 0.75, 0.2, 0.65, -0.2, -0.8
-"""What adds to how lasting a sentence is: how much it matters later; each name, up to `MOST_NAMES`; that a narrator
-lets somebody say it; each text around it about the game, up to `MOST_TALK`; and that it begins with a pronoun.
-Fitted to 400 sentences that readers labelled."""
+"""Weights in how lasting a sentence is: its value for later; each name, up to `MOST_NAMES`; speech reported by a
+narrator; each nearby text about the game, up to `MOST_TALK`; a pronoun at its beginning. Fitted to 400 sentences that
+readers labelled."""
 MOST_NAMES, MOST_TALK = 3, 2
 NEAR = 4
 """How many texts before and after are searched for talk about the game."""

@@ -398,7 +398,7 @@ def _not_shared(step: Step) -> Iterator[Line]:
 
 
 def _version(step: Step) -> Iterator[Line]:
-    """What version control said: commit, branch, pull request, push."""
+    """The results of version control: commit, branch, pull request, push."""
     output = without_reminders(step.output)
     if found := _REQUEST.search(output):
         yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
@@ -442,7 +442,7 @@ def _shared(output: str, step: Step) -> Iterator[Line]:
 
 
 def _set_aside(step: Step) -> Iterator[Line]:
-    """What version control reported as missing in the branch or the remote one, also if a command failed."""
+    """Work that version control reported as missing in the branch or the remote one, even if a command failed."""
     output = without_reminders(step.output)
     if not _VERSION_COMMAND.search(step.command):
         return
@@ -472,7 +472,7 @@ def _logged(output: str) -> list[str]:
 
 
 def _listed(step: Step, output: str) -> Iterator[Line]:
-    """What version control lists as changed; nothing if the output is neither a list nor clean."""
+    """The files that version control lists as changed; nothing if the output is neither a list nor says “clean”."""
     listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
     if listed or not output.strip() or _CLEAN.search(output):
         yield step.line("", LESS, subject=LISTED)

@@ -55,7 +55,7 @@ ENOUGH_WORDS = 9
 
 
 PROSE = 1.4
-"""The worth of a plain sentence. The sum of a sentence's signs only counts with its root, since signs predict
+"""The worth of a plain sentence. Of the sum of a sentence's signs the square root is used, since signs predict
 little."""
 WHY = 1.3
 """The factor for a sentence that gives a reason."""
@@ -89,7 +89,7 @@ class _Outline:
 
     def __init__(self, *, led: bool = False, judges: bool = False) -> None:
         self.led = led
-        """Whether references back are shown with what they refer to, and bare labels with their headings."""
+        """Whether references back are shown with the text they refer to, and bare labels with their headings."""
         self.judges = judges
         """Whether some items are marked as good and others as lacking something, as in a review."""
         self.lead = ""
@@ -574,7 +574,7 @@ def code_worth(line: str) -> float:
 
 
 def _comment_worth(said: str) -> float:
-    """The worth of a comment: more where it gives a reason, a contrast, or says that something is to be done."""
+    """The worth of a comment: more if it gives a reason or a contrast, or says that something is to be done."""
     undone = bool(_UNDONE.match(said))
     if len(said.split()) < FEWEST_WORDS - undone:
         return 0.0
@@ -679,7 +679,7 @@ class _Passage:
             self.worth.append(code_worth(self.held))
 
     def take(self, within: str) -> Iterator[CodeStatement]:
-        """The statement of what was added: the first line counts in full, further ones less."""
+        """The statement of the added lines: the first is weighted in full, further ones less."""
         # The purpose of a function is at the beginning of its comment.
         most = LONGEST_DOC if self.told and _OPENS.match(self.told) else LONGEST
         why = clip(" ".join(self.words), most) if self.fresh_words or self.told else ""

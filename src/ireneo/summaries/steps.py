@@ -53,7 +53,7 @@ CHANGES = frozenset({"edit", "write"})
 
 
 class Action(Struct, frozen=True, kw_only=True, gc=False):
-    """What a call does, and to what."""
+    """The action of a call, and its object."""
 
     kind: ActionKind
     subject: str
@@ -114,7 +114,7 @@ def of_command(command: str) -> Action:
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
-    # In a pipe the first command counts; of several commands the last one that does something.
+    # Of a pipe the first command is used; of several commands the last one that does something.
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
     if kind in ("read", "search") and any(map(_WRITES.search, _steps(command)[:-1])):
@@ -377,7 +377,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
     result: Result | None
     position: int
     said: str
-    """What the agent said when it made the call."""
+    """The agent's words when it made the call."""
     source: MessageId
     answer: MessageId | None
     """The message with the result."""
@@ -399,7 +399,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
     def ended_unseen(self) -> bool:
         """Whether it is unknown how the call ended: it runs in the background, or another program read its output.
 
-        The status of ``./check.sh | tail`` is that of `tail`; only what the output says of passing or failing counts.
+        The status of ``./check.sh | tail`` is that of `tail`; so only the output can say whether the check passed.
         """
         if self.result is None or _IN_BACKGROUND.match(self.output):
             return True

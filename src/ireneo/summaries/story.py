@@ -102,7 +102,7 @@ class StoryStrategy:
         return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """The factor for the worth of a line: every section counts the same."""
+        """The factor for the worth of a line: the same for every section."""
         return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
@@ -114,7 +114,7 @@ class StoryStrategy:
 
 
 _NO_LETTERS = 0x2E80
-"""Code point from which characters stand for words, and a sentence needs no full stop."""
+"""From this code point on, characters represent words, and a sentence needs no full stop."""
 _SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
@@ -207,7 +207,7 @@ def settings(policy: Policy) -> StorySettings:
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
-    """Whether a model speaks among these messages; if none does, there is nobody whom constraints could bind."""
+    """Whether a model speaks among these messages; if not, constraints would bind nobody."""
     return any(message.role == "assistant" for message in messages)
 
 
@@ -232,7 +232,7 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
         sections=tuple(sections),
         leaves=1,
         retellings=1,
-        # Of what a novel tells, rules mistake nearly all for what is still open.
+        # In a novel, rules would take nearly every sentence for an open thread.
         threads=ThreadChanges() if is_prose(heard) else find_threads(heard, before),
     )
 

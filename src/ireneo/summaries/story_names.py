@@ -32,7 +32,7 @@ class _NameWord(Struct, frozen=True, array_like=True):
     start: int
     end: int
     opens: bool
-    """Whether the word begins a sentence or a quotation, where a capital is no evidence of a name."""
+    """Whether the word begins a sentence or a quotation, where a capital letter doesn't suggest a name."""
 
 
 def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
@@ -151,7 +151,7 @@ def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) ->
 
 
 def shortest_forms(counts: Mapping[str, float]) -> dict[str, float]:
-    """Merge the forms of a name: a short form counts for the longer one that contains it, if that is common enough."""
+    """Merge the forms of a name: a short form into the longer one that contains it, if that is common enough."""
     out = dict(counts)
     longer: dict[str, list[str]] = {}
     for name in counts:

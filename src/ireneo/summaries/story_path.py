@@ -65,7 +65,7 @@ AHEAD = 16
 OPENING = 16
 """The maximum number of messages searched for system messages before the story."""
 LEAST_LIVE = 12
-"""However narrow a context, so many of the newest messages wait until a leaf covers them."""
+"""The minimum of `live_messages`, however narrow a context is."""
 TAIL = 2
 """Leaves of the newest messages that are read in addition when the summaries lag behind."""
 
@@ -114,8 +114,8 @@ class StoryPath:
     ) -> None:
         """Read nothing yet; `recalled` caches what was read of the session before.
 
-        In a context of `budget` tokens (0: any) the newest leaf is shown as soon as those behind it take the room
-        that there is for the newest messages: those without room are told by a few sentences that rules pick.
+        In a context of `budget` tokens (0: any) the newest leaf is shown as soon as the messages after it take the room
+        that there is for the newest messages: those without room are represented by a few sentences that rules pick.
         """
         self.reader = reader
         self._policy = policy
@@ -196,7 +196,7 @@ class StoryPath:
         return [each for child in children for each in self.under(child, depth)]
 
     def after(self, row: Sequence[Summary], position: int) -> list[Summary] | None:
-        """Return what of a row follows `position`, opened where that is inside a summary; None if it is in a leaf."""
+        """Return the part of a row after `position`, with a summary around it opened; None if it is in a leaf."""
         out: list[Summary] = []
         waiting = list(reversed(row))
         while waiting:
@@ -327,7 +327,7 @@ class StoryPath:
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
-        """Return what is not reached from position `first` on, and the newest messages after that, in whole atoms."""
+        """Return the messages not reached from `first` on, and the newest messages after those, in whole atoms."""
         edge = self.reader.head.position - tail + 1
         split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:

@@ -13,7 +13,7 @@ from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, digest, hea
 from ireneo.short_repr import ShortRepr
 
 ThreadId = NewType("ThreadId", str)
-"""``t_`` and 26 characters, from the thread's words and the message that they stand in."""
+"""``t_`` and 26 characters, from the thread's words and the id of the message that contains them."""
 
 ThreadKind = Literal[
     "promise", "debt", "quest", "threat", "secret", "lie", "wound", "possession", "relation", "question", "open"
@@ -46,12 +46,12 @@ class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     text: str
     """The sentence that says so, verbatim."""
     position: int
-    """The position of the message that it stands in."""
+    """The position of the message that contains it."""
     source: MessageId
 
 
 class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What became of threads within one stretch of a story."""
+    """Changes of threads within one stretch of a story."""
 
     opened: tuple[Thread, ...] = ()
     """Opened within it and still open at its end, in order."""
@@ -102,7 +102,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     verbs: tuple[tuple[str, int], ...] = ()
     """For an operation: what was done to the subject, and how often."""
     subject: str = ""
-    """What the line is about, such as a file or a command; by it lines of several summaries are merged."""
+    """The subject of the line, such as a file or a command; lines of several summaries are merged by subject."""
     names: tuple[Mention, ...] = ()
     """Names that may follow the text, the most needed first."""
     shell: bool = False
@@ -110,8 +110,8 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     failed: bool = False
     """For an operation: whether it failed the last time."""
     weight: float = 1.0
-    """What showing the line is worth to whoever continues: 10 a ruling of the user, 8 a dead end with its reason, 6
-    a decision with its reason, a value or a signature, 4 an ordinary finding, 2 a plain act."""
+    """The value of the line for whoever continues the work: 10 a ruling of the user, 8 a dead end with its reason, 6 a
+    decision with its reason, a value or a signature, 4 an ordinary finding, 2 a plain act."""
     position: int = 0
     """The position of the last message that supports the line."""
     sources: tuple[MessageId, ...] = ()
@@ -169,7 +169,7 @@ class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False
     first_position: int
     last_position: int
     summarizer: str = field(name="family")
-    """Who wrote the summary, and by which version of a prompt or of the rules."""
+    """The writer of the summary, with the version of its prompt or rules."""
     source_tokens: int
     """The cost of the messages that the summary covers, in tokens."""
     calls: int = 0
@@ -219,12 +219,13 @@ def anchor(level: SummaryLevel, first: MessageId, last: MessageId, summarizer: s
 Atom: TypeAlias = tuple[Message, ...]
 """The smallest group of messages that no cut splits: a tool call with all its results."""
 Choice: TypeAlias = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
-"""What is shown of a summary: the chosen lines of each section, each with the names that follow it."""
+"""The shown part of a summary: the chosen lines of each section, each with the names that follow it."""
 
 TAGS: dict[SummaryLevel, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
 TWICE = 2
 LEAD_WORDS = 3
-"""With its bullet, a lead of at least two words stands once over adjacent statements; one word is a label of each."""
+"""A lead of at least this many words, its bullet included, is shown once for adjacent statements; a single word is
+repeated as a label."""
 
 
 class SectionStyle(Struct, frozen=True):
@@ -254,13 +255,13 @@ class Strategy(Protocol):
         """Whether a summary ends between `stretch` and the atom after it; the end of a turn ends it in any case."""
 
     def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
-        """What a summary of `messages` says, which are part of a turn that was opened with the words `goal`.
+        """Write the lines of a summary of `messages`, part of a turn that the user opened with the words `goal`.
 
         `ends_turn` says that the turn is over with them.
         """
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
-        """What a deeper summary over adjacent summaries says.
+        """Write the lines of a deeper summary over adjacent summaries.
 
         With `turns` they are complete turns, with the user's messages between them.
         """
@@ -294,7 +295,7 @@ def header(summary: Summary, disputed: str = "") -> str:
 def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str = "") -> str:
     """Write a summary out: its header, and the chosen lines of each section.
 
-    Sections that share a heading are told together, in path order.
+    Sections that share a heading are merged, in path order.
     """
     lines = [header(summary, disputed)]
     styles = strategy.sections(summary.level)
@@ -321,7 +322,7 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
     last: tuple[SectionName, int] | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
-        # Words of one message stand together.
+        # Words of one message are kept together.
         if (
             pending
             and before

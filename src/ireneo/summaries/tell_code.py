@@ -28,7 +28,7 @@ READ_PROSE = 0.35
 FOUND_PROSE = 0.6
 """Factor for pages and search results, which are hard to find again."""
 TESTS, ONLY_TESTS = 0.3, 0.45
-"""Factors for code in test files, and where nothing else was changed."""
+"""Factors for code in test files: if other files were changed too, and if only tests were."""
 READ_CODE, OF_HISTORY = 0.3, 2.5
 """Factors for code that was only read, and for what version control showed of it."""
 MOST_SEEN = 64
@@ -37,7 +37,7 @@ PLAIN = 0.5
 BARE = 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
 TELLING = 2.0
-"""What was taken out is told if it was worth more."""
+"""Removed code is reported if its worth was greater."""
 GONE = 1.5
 """Weight of a definition that was removed."""
 LONGEST_GONE = 200
@@ -47,7 +47,7 @@ TAKEN_OUT = 0.5
 BECAME = 0.6
 """Weight of a signature that was changed."""
 OF_CHANGES, FLAT = 1.5, 0.7
-"""Factor and power of what was changed: the long and weighty is asked for little oftener than the rest."""
+"""Factor and power for the weight of changes: long, weighty ones are asked for only slightly more often than others."""
 LONGEST_CHANGE = 120
 """A line of which more than this many characters changed was written anew."""
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst", ".adoc")
@@ -61,7 +61,7 @@ _PIECE = lazy_re(r"\w+|\s+|.")
 
 
 def changes(done: Sequence[Step]) -> Iterator[Line]:
-    """What changes added that still stands, what became of signatures, and what was removed."""
+    """The added code that still exists, the changed signatures, and the removed code."""
     for line in _changed(done):
         yield replace(line, weight=round(OF_CHANGES * line.weight**FLAT, 2))
 
@@ -98,10 +98,10 @@ def _changed(done: Sequence[Step]) -> Iterator[Line]:
 
 
 REPLACED_CODE = "replaced_code"
-"""The section of lines of code that changes took out: never shown, it says what of earlier blocks stands no longer."""
+"""The section of removed lines of code. It is never shown, but says which lines of earlier blocks are outdated."""
 KEPT_GONE = 0.15
 LEAST_GONE, MOST_GONE = 20, 120
-"""Shorter lines of code stand in many places; of longer ones the beginning is kept."""
+"""Shorter lines of code occur in many places; of longer ones the beginning is kept."""
 REPLACED, REPLACED_MARK = 0.7, " (replaced later)"
 MOSTLY = 0.5
 """A passage is gone with this share of it."""
@@ -135,7 +135,7 @@ class Gone:
             self._of.setdefault(line.subject, []).append(line)
 
     def told(self, line: Line) -> Line:
-        """A line on code as it is told now: marked, and of less weight, where most of that was taken out later."""
+        """A line about code: marked, and with less weight, if most of that code was removed later."""
         known = self._of.get(line.subject, ()) if line.subject else ()
         if not known or line.text.startswith(REMOVED) or line.text.endswith(REPLACED_MARK):
             return line
@@ -148,7 +148,7 @@ class Gone:
 
 
 def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
-    """What a change replaced in signatures."""
+    """The signatures that a change replaced."""
     before = _signatures(removed)
     for name, line in _signatures(added).items():
         if name in before and (said := _difference(before[name], line)):
@@ -202,7 +202,7 @@ def _is_test(path: str) -> bool:
 
 
 def seen(done: Sequence[Step]) -> Iterator[Line]:
-    """What files, pages and searches showed."""
+    """The findings in files, pages and search results."""
     for place, step in enumerate(done):
         if step.action.kind not in ("read", "search", "fetch") or step.failed:
             continue
@@ -255,7 +255,7 @@ def without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
 
 
 def _read_worth(said: CodeStatement) -> float:
-    """The worth of code that was only read: most where it says when something happens and why."""
+    """The worth of code that was only read: highest if it says when something happens and why."""
     signs, explained = bool(defined(said.text.lstrip("`"))), is_explained(said.text)
     return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
 

@@ -44,7 +44,7 @@ PER_CHARACTERS = 160
 
 
 class Choosable(Struct, frozen=True, kw_only=True):
-    """What the choice of a sentence depends on."""
+    """The values that the choice of a sentence depends on."""
 
     worth: float
     """Worth apart from names."""
@@ -169,7 +169,7 @@ def turns_in(sentence: str) -> frozenset[str]:
 def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
     """Rate how much of a turn of the story a sentence contains: about 0 for idle talk, at most 3.
 
-    `turns` weights the words that signal one; by default each counts 1.
+    `turns` weights the words that signal one; by default each has the weight 1.
     """
     # An exact sum, since the order of a set differs from one process to the next.
     told = math.fsum((turns if turns is not None else dict.fromkeys(turns_in(sentence), 1.0)).values())
@@ -184,7 +184,7 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
 
 
 def _certainty(sentence: str) -> float:
-    """Return a factor for what is asked, broken off, or of the game and not of the story."""
+    """Return a factor for sentences that are questions, broken off, or about the game rather than the story."""
     score = 0.4 if sentence.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
     if _CUT_OFF.search(sentence):
         score *= 0.5
@@ -210,11 +210,11 @@ ASIDE = 0.3
 PLAYED = 0.5
 """Factor for what players say, where several speak."""
 FEW = 2
-"""Speakers; up to this number nobody counts as a player."""
+"""With at most this many speakers nobody is taken for a player."""
 AT_A_TABLE = 0.015
 """Least share of sentences about the game by which a stretch is known to be played at a table."""
 NAMED_AS = 6
-"""An author who is named by others less than once for so many of their own sentences is a player, and no character."""
+"""An author whom others name less than once for this many of the author's sentences is a player, not a character."""
 SPEAKING = 0.25
 """Weight of speaking, against being named, for a name."""
 GOOD_LENGTH = 80, 280
@@ -224,12 +224,13 @@ RECAP_PASSAGE = 200, 420
 PASSAGE = 90, 280
 """These lengths for other passages. Neighbouring sentences are kept together since they give order and reasons."""
 WHOLE_TURN = 320
-"""Characters up to which what one speaker says at once is a passage, with what is idle in its middle."""
+"""A turn of at most this many characters is one passage, including idle words in its middle."""
 WITH_ANSWERS, ANSWERS = 1.5, 0.4
-"""Least worth of a passage that is told with the turns right beside it, and that of what is told with it: who is meant,
-where, and what came of it mostly stands there."""
+"""The minimum worth of a passage that is shown with adjacent turns, and of those turns: they mostly say who is meant,
+where, and what came of it."""
 EXCHANGE, EXCHANGED = 2, 260
-"""Messages within which turns answer one another, and the most characters of what is told with a passage."""
+"""The number of messages within which turns answer one another, and the maximum number of characters that are shown
+with a passage."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
@@ -243,13 +244,13 @@ EVENTFUL = 5.9
 RECAPPED = 2.5
 """Factor for the worth of a recap's sentences, added to `RECAP`."""
 SALIENCE = "salience"
-"""The line that tells how much a sentence of a story matters later."""
+"""The name of the linear model that estimates how much a sentence of a story matters later."""
 NARRATED_FORM = ("@narrated",)
-"""What it is told of a narrator's sentence."""
+"""The feature for a narrator's sentence."""
 OPENS, CLOSES = 0.05, 0.05
-"""How much it adds to this that a sentence opens a thread, and that it ends one."""
+"""The amounts added to the salience if a sentence opens a thread, and if it ends one."""
 USUAL_OPENS, USUAL_CLOSES = 3.0, 4.0
-"""What the lines for both say of most sentences that tell something, with its sign changed."""
+"""The negated values that both models give to most sentences with content."""
 MATTERS = 3.0
 """Salience of a sentence that surely matters later, where sentences are rated."""
 LANGUAGE_SAMPLE = 4_000
@@ -362,12 +363,12 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
 
 
 def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
-    """Weigh each name by the square root of the messages that name it; idle talk counts less."""
+    """Weigh each name by the square root of the messages that name it; idle talk is weighted less."""
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
     narrated = any(each.narrated for each in stretch)
     players = _players(stretch)
-    # Who pays for the show, and where it is seen, is told in one text with words of the show.
+    # Sponsors and broadcast details are in one text, together with words about the show.
     shows = {each.stretch for each in stretch if _SAYS.show.search(each.text.lower())}
     for each in stretch:
         named = [
@@ -404,9 +405,9 @@ class _SpokenPassage(Struct, frozen=True, kw_only=True):
 
     line: Line
     speaker: str
-    """Who says or narrates it; empty in prose."""
+    """The speaker or narrator; empty in prose."""
     audience: frozenset[str] | None
-    """Who was there; None for everybody."""
+    """The characters who were present; None for everybody."""
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float], *, whole: bool) -> Iterator[_SpokenPassage]:
@@ -430,7 +431,7 @@ def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float], *, wh
 
 
 def _exchanges(passages: Sequence[_SpokenPassage]) -> list[Line]:
-    """Return the lines of a leaf: the weightiest passages of what was spoken with those of the turns right beside."""
+    """Return the lines of a leaf: the weightiest spoken passages, with those of adjacent turns."""
     taken: set[int] = set()
     groups: list[list[int]] = []
     for place in sorted(range(len(passages)), key=lambda place: -passages[place].line.weight):
@@ -446,7 +447,7 @@ def _exchanges(passages: Sequence[_SpokenPassage]) -> list[Line]:
 
 
 def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
-    """Return the place of the passage of the turn right beside that answers one; below 0 if none does."""
+    """Return the index of the passage in an adjacent turn that answers one; below 0 if there is none."""
     one, other = passages[place], place + step
     while 0 <= other < len(passages) and passages[other].line.position == one.line.position:
         other += step
@@ -466,7 +467,7 @@ def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
 
 
 def _exchange(passages: Sequence[_SpokenPassage]) -> Line:
-    """Join what was said in turns into one line, each with who says it."""
+    """Join the words of several turns into one line, with the name of each speaker."""
     lines = [each.line for each in passages]
     if len(lines) == 1:
         return lines[0]

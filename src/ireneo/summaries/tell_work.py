@@ -69,7 +69,7 @@ from ireneo.summaries.tell_code import (
 RULED = 10.0
 """Weight of the user's words."""
 OFTEN = 4
-"""From this many lines in the same words on, only the user's first and last of these lines are told."""
+"""If at least this many of the user's lines have the same words, only the first and the last are shown."""
 DETAIL = 5.0
 """Weight added to each sentence after the first in a message of the user; the longer the message, the less."""
 UNDER_WAY = "PARTIAL"
@@ -83,14 +83,14 @@ SAID = 1.0
 ANSWERED = 1.3
 """Factor for what the user approved by a short answer."""
 FEW_WORDS = 40
-"""A message of at most this many characters is told with the question that it answers."""
+"""A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
 BRIEF_ANSWER = 80
-"""Answers of at most this many characters mean little without what they answer."""
+"""Answers of at most this many characters mean little without the question."""
 REPORTED = 0.45
 """Factor for sentences of another agent's report."""
 REPORTED_BESIDE = 0.25
-"""The same where it was one of those that the agent waited for, and put together itself."""
+"""The same if the call only fetched the report of an agent that was started earlier."""
 WORD_CHARACTERS = 480
 """The maximum number of characters of a user message that are kept as one line."""
 
@@ -108,10 +108,10 @@ DEEDS: dict[ActionKind, str] = {
 }
 TOLD_BY_OUTCOME: frozenset[ActionKind] = frozenset({"check", "run", "save", "fetch", "use"})
 ACTED = 0.1
-"""Weight of a plain list of acts, told where nothing else can be."""
+"""Weight of a plain list of acts, shown if there is nothing else."""
 ACTS = (("did", 1),)
 RAN_ONLY = (("run", 1),)
-"""Of a check of which nothing tells how it ended."""
+"""The verb of a check whose outcome is unknown."""
 ANSWERED_ASKED = ((ANSWERS, 1),)
 CUT = "…"
 """Ends a subject that was too long."""
@@ -126,17 +126,17 @@ MADE_AFTER_ALL = 1.2
 RAN, SAVED = 3.0, 3.0
 """Weights of what a command printed, and of one that saved work."""
 PASSED = 0.6
-"""Weight of a check that passed: the last one is told by where the work stands."""
+"""Weight of a check that passed: the status shows the last one."""
 MEASURED = 5.0
 """Weight of a command whose output has several figures with a unit."""
 IN_PART = 0.8
-"""Weight of a search that found nothing, and of an output of which a tool showed a part."""
+"""Weight of a search that found nothing, and of an output that was shown in part."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _SAYS_NOTHING = lazy_re(
     r"(?:echo|printf)\b|(?:Task(?:Update|Create|List|Get|Output|Stop)|KillShell|BashOutput|Skill)\b"
 )
-"""Calls of which the outcome is what was given, or known to the agent's program alone."""
+"""Calls whose output only repeats their input, or concerns only the agent's program."""
 _UNREAD = lazy_re(r"\bread\b|\bmodified since\b", re.IGNORECASE)
 """Why an edit failed: the tool wants the file to be read first."""
 _HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
@@ -206,7 +206,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
 
 
 def _acts(done: Sequence[Step]) -> list[Line]:
-    """A list of what was done, where nothing else can be told."""
+    """A list of the acts, if there is nothing else to show."""
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
         subject = clip(step.action.subject, 60)
@@ -226,7 +226,7 @@ def _harmless(lines: Iterable[Line]) -> list[Line]:
 
 @lru_cache(maxsize=8_192)
 def _neutral(text: str) -> str:
-    """Mark what is worded as an instruction; cached, since deeper summaries repeat the lines."""
+    """Mark text that is worded as an instruction; cached, since deeper summaries repeat the lines."""
     return neutralise(text)
 
 
@@ -310,7 +310,7 @@ def _answers(done: Sequence[Step]) -> Iterator[Line]:
 
 
 def _meant(step: Step) -> str:
-    """What a refused call would have done."""
+    """The action of a refused call."""
     action = step.action
     if action.shell:
         return f"`{clip(action.subject, 110)}`"
@@ -322,7 +322,7 @@ def _meant(step: Step) -> str:
 
 
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
-    """What other agents reported."""
+    """The reports of other agents."""
     for step in done:
         if (
             step.action.kind == "use"
@@ -335,18 +335,18 @@ def _reported(done: Sequence[Step]) -> Iterator[Line]:
 
 
 def _operations(messages: Sequence[Message], done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
-    """What was run and how it ended: the last time of each command, without failures that are told elsewhere."""
+    """The commands and their outcomes: the last run of each, without failures that are shown elsewhere."""
     last = {_whole_command(step): place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
         if kind == "ask" or shows_text(step) or (kind == "use" and "prompt" in step.call.arguments):
-            continue  # The user's answers, pages and reports are told by their sentences.
+            continue  # Answers of the user, pages and reports are represented by their sentences.
         output = step.answered
         named = _named(step)
         if step.failed_itself:
             yield from () if key(step) in told else _failure(step, named, done[place + 1 :])
         elif step.rejected and kind == "plan":
-            continue  # What the user wants instead stands in their next message.
+            continue  # The user's next message says what is wanted instead.
         elif step.rejected and not said_in_refusal(step):
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
@@ -362,7 +362,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
 
 
 def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
-    """What a call that didn't fail brought."""
+    """The result of a call that didn't fail."""
     kind, output = step.action.kind, step.answered
     wrong = errors(output, 200) if kind == "check" else ""
     if kind == "check" and step.ended_unseen:
@@ -379,19 +379,19 @@ def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[
 
 
 def _in_part(kind: ActionKind, output: str) -> str:
-    """That a search found nothing, or that a tool showed a part of what was looked at; empty for neither."""
+    """A remark if a search found nothing or a tool showed only a part of its output; empty otherwise."""
     if kind == "search" and found_nothing(output):
         return "found nothing"
     return f"was shown in part only: {part}" if (part := cut_short(output)) else ""
 
 
 def _whole_command(step: Step) -> str:
-    """What tells a call from others: of a command that is too long for a subject all of it."""
+    """The text that identifies a call: its subject, or the whole command if that is too long for a subject."""
     return step.command if step.action.subject.endswith(CUT) else step.action.subject
 
 
 def _named(step: Step) -> str:
-    """A call by its command or what it is about; a long command by what the agent says that it is for."""
+    """The name of a call: its command or subject; for a long command, the purpose that the agent gave."""
     kind, subject = step.action.kind, step.action.subject
     if not step.action.shell and kind != "use":
         return f"{kind} {clip(subject, NAMED)}"
@@ -421,7 +421,7 @@ def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
         elif len(said.split()) >= FEWEST_WORDS and "\n" not in ran.output:
             text = f"The user entered {clip(ran.command, LONGEST_MOVE)}: {said}"
         elif not ran.shell and len(ran.output) > SHOWN_OUTPUT:
-            # What a program tells of itself is of no use to the work.
+            # Output about the program itself is of no use to the work.
             yield Line(
                 text=f"The user entered {clip(ran.command, LONGEST_MOVE)}.",
                 weight=ACTED,
@@ -442,7 +442,7 @@ def _ran_silently(step: Step) -> str:
 
 
 def _said_after(messages: Sequence[Message], step: Step) -> str:
-    """What the agent says next, about what it has just seen."""
+    """The agent's next words, about what it has just seen."""
     later = (each for each in messages if each.position > step.position and each.role == "assistant")
     return next((message.text for message in later if message.text), "")
 
@@ -521,7 +521,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept["strategy"] = _in_order([*told, *(each.line for each in choices)])
     chosen = {each.line.position for each in choices}
     asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
-    # What was chosen is told with the question: the options that were not need not stand there again.
+    # The chosen option is shown with the question, so the rejected ones need not be repeated.
     asked = [
         replace(line, subject="", verbs=()) if line.position in chosen and line.subject else line for line in asked
     ]
@@ -534,7 +534,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
 
 
 def _answering(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
-    """The lines of a user's message; of a few words with the question that they answer."""
+    """The lines of a user's message; if it is short, with the question that it answers."""
     lines = user_lines(message)
     if len(lines) != 1 or len(lines[0].text) > FEW_WORDS:
         return lines
@@ -542,14 +542,14 @@ def _answering(parts: Sequence[Summary | Message], message: Message) -> list[Lin
     before = next((part for part, end in zip(parts, ends, strict=True) if end == message.position - 1), None)
     asked = before.lines("open")[-1:] if isinstance(before, Summary) else ()
     question = asked[0].text.removeprefix(I_ASKED) if asked and asked[0].position == message.position - 1 else ""
-    # What was chosen of a list is told in the words of the list.
+    # A choice from a list is shown in the words of the list.
     if not question or len(list(KEPT.finditer(question))) > 1:
         return lines
     return [replace(lines[0], subject=clip(question, LONGEST_HEADED), verbs=ANSWERED_ASKED)]
 
 
 def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
-    """Tell what the user says again and again, but for numbers and names, by the first, how often, and the last."""
+    """Merge repeated lines of the user, equal but for numbers and names, into the first, its count, and the last."""
     alike: dict[str, list[Line]] = {}
     for line in asked:
         alike.setdefault(f"{line.subject} {signature(line.text)}", []).append(line)
@@ -557,7 +557,7 @@ def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
     for lines in alike.values():
         times = sum(dict(line.verbs).get("said", 1) for line in lines)
         often = times >= OFTEN and len(lines) > 1
-        # The last is among those that the first counts.
+        # The count of the first includes the last.
         last = replace(lines[-1], verbs=(("said", 0),))
         out += [replace(lines[0], verbs=(("said", times),)), last] if often else lines
     return _in_order(out)
@@ -586,7 +586,7 @@ def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 
 
 def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
-    """The lines of adjacent summaries by section, without what is outdated."""
+    """The lines of adjacent summaries by section, without outdated ones."""
     kept: dict[SectionName, list[Line]] = {}
     for child in children:
         for section in child.sections:
@@ -663,13 +663,13 @@ def _still_dead(children: Sequence[Summary]) -> list[Line]:
 
 
 def _got_over(children: Sequence[Summary]) -> list[Line]:
-    """The dead ends of blocks to which a later block had a way out."""
+    """The dead ends for which a later block found a way out."""
     done = succeeded(_gather(children, "operations"), _gather(children, "artifacts"))
     return [told_with_way_out(line, way) for line in _gather(children, "dead_ends") if (way := way_out(line, done))]
 
 
 def _last_status(children: Sequence[Summary]) -> list[Line]:
-    """The last status; where the last stretch only talked, by what was run before it."""
+    """The last status; if the last stretch ran nothing, the status of what was run before it."""
     told = _gather(children[-1:], "status")
     if not told or told[0].text != "COMPLETE" or children[-1].calls:
         return told
@@ -688,7 +688,7 @@ def _last_status(children: Sequence[Summary]) -> list[Line]:
 
 
 def _carried(message: Message) -> list[Line]:
-    """The statements of a block in a list that was cut before: all that is left of what it covers."""
+    """The statements of a block in a list that was cut before; the messages that it covers are gone."""
     told = [line.strip().removeprefix("- ") for line in message.text.splitlines() if line.strip().startswith("- ")]
     return [
         Line(text=text, weight=max(prose_worth(text), 3.0), position=message.position, sources=(message.id,))

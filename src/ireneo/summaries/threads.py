@@ -90,9 +90,9 @@ def weightiest(threads: Iterable[Thread]) -> list[Thread]:
 
 
 def lately_open(threads: Sequence[Thread], now: int, age: int, most: int) -> list[Thread]:
-    """Return those of `threads`, in their order, that were written by hand, and at most `most` others of lately.
+    """Return those of `threads`, in their order, that were written by hand, and at most `most` recent others.
 
-    Lately is up to `age` messages before the position `now`. Of each message the weightiest counts.
+    Recent means up to `age` messages before the position `now`. Of each message only the weightiest is used.
     """
     found = [each for each in threads if each.weight < HAND_WEIGHT and now - each.position <= age]
     of_messages = {each.source: each for each in reversed(weightiest(found))}
@@ -132,7 +132,7 @@ def _once(threads: Iterable[Thread]) -> list[Thread]:
 
 
 def distinct(threads: Sequence[Thread]) -> list[Thread]:
-    """Return the threads without quests for whom or what a newer quest is for, whoever speaks of it."""
+    """Return the threads without quests that have the same object as a newer quest, whoever mentions it."""
     kept: list[Thread] = []
     for thread in reversed(threads):
         if not any(_says_again(newer, thread) for newer in kept):
@@ -169,7 +169,7 @@ def thread_lines(
 ) -> list[str]:
     """Return the lines for `threads`, in their order, in at most `room` tokens.
 
-    If they don't all fit, the most valuable are shown, and where they are to be `all_told` a line says how many more
+    If they don't all fit, the most valuable are shown, and if they are to be `all_told`, a line says how many more
     there are, and of which kinds; `forgotten` is how many were dropped before. Empty if there is no room for anything.
     """
     threads = distinct(threads)
@@ -205,7 +205,7 @@ def _cost(line: str, count: Count) -> int:
 
 
 def _no_room(left: Sequence[Thread]) -> str:
-    """Say how many threads gave way, of which kinds, and where they are found."""
+    """Say how many threads were left out, of which kinds, and where they can be found."""
     kinds = Counter(thread.kind for thread in left)
     told = ", ".join(f"{number} {kind}{'s' * (number > 1)}" for kind, number in kinds.most_common())
     return f"({len(left)} more open threads, older or less telling, have no room here: {told}.)" if left else ""

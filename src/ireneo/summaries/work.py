@@ -110,8 +110,8 @@ _SECTIONS: dict[SectionName, SectionStyle] = {
 class WorkStrategy:
     """An agent's work: blocks that replace what was done in a turn, and batches of complete turns.
 
-    To tell something else, override `leaf`: sections with names of your own are carried through all depths, and shown
-    where `sections` has a place for them.
+    To summarise something else, override `leaf`: sections with names of your own are carried through all depths, and
+    shown where `sections` has a place for them.
     """
 
     name = "work"
@@ -125,7 +125,7 @@ class WorkStrategy:
         return leaf_is_full(stretch, following, self.policy)
 
     def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
-        """What was done in `messages` and what came of it, as calls and outcomes show."""
+        """The work done in `messages` and its results, as shown by calls and outcomes."""
         return write_leaf(messages, goal, ends_turn=ends_turn)
 
     def roll_up(self, parts: Sequence[RowItem], *, turns: bool = False) -> Sequence[Section]:
@@ -140,7 +140,7 @@ class WorkStrategy:
         return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """Always 1: a line's weight says what it is worth."""
+        """Always 1, since a line's weight is its worth."""
         return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
@@ -191,7 +191,7 @@ class GrownRow(Struct, frozen=True, kw_only=True):
 def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, then: Atom | None = None) -> GrownRow:
     """Extend the canonical blocks of `row` over the messages that follow it.
 
-    `then` is the atom after those, where there is one: it may end the last block, and is not covered. The result is the
+    `then` is the atom after those, if there is one: it may end the last block, and is not covered. The result is the
     same for one call over a whole path and a call per message.
     """
     forest = _Forest(policy)
@@ -240,7 +240,7 @@ def is_kept(message: Message, policy: Policy) -> bool:
     """Whether the message stays verbatim until a goal batch covers it.
 
     That holds for users and the system, for calls of excluded tools, and for blocks of ours in a list that was cut
-    before, since nothing else is left of what they cover.
+    before, since the messages that they cover are gone.
     """
     if message.opens_turn or message.role == "system" or is_own_block(message.draft):
         return True
@@ -307,7 +307,7 @@ class _Forest:
         return loose
 
     def _close_openless(self) -> None:
-        """Put what stands before the first turn (a system prompt) in front of the next goal batch."""
+        """Put everything before the first turn (a system prompt) in front of the next goal batch."""
         if self.turns[0].opener is None:
             self.goals.extend(self.turns[0].items)
             self.turns[0] = _Turn(None)
@@ -386,7 +386,7 @@ class _Forest:
         self.goals.append(summary)
 
     def row(self) -> Iterator[RowItem]:
-        """The row as it stands."""
+        """The current row."""
         yield from self.goals
         for turn in self.turns:
             yield from turn.items

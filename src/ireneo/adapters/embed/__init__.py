@@ -1,4 +1,4 @@
-"""Embedders: one that runs on this machine, those behind an API like OpenAI's, and those that other packages bring."""
+"""Embedders: one that runs on this machine, models behind an API like OpenAI's, and embedders of other packages."""
 
 from ireneo.adapters.embed.opening import open_embedder
 

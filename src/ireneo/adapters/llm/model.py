@@ -28,7 +28,7 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     """The whole name, such as ``ollama:llama3:8b``."""
     provider: Provider
     model: str
-    """What the server calls it, such as ``llama3:8b``."""
+    """The server's name for it, such as ``llama3:8b``."""
     base_url: str | None
     """The server's address; None for the provider's own."""
     api_key: str | None
@@ -64,7 +64,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
 
 
 class RequestCost(Struct, kw_only=True):
-    """What one ask has cost so far."""
+    """The cost of one request so far."""
 
     calls: int = 0
     tokens_in: int = 0

@@ -88,7 +88,7 @@ _TURNED_AWAY = (401, 403)
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """What a failed request means for the caller."""
+    """The meaning of a failed request for the caller."""
 
     kind: type[IreneoError]
     message: str
@@ -149,7 +149,7 @@ def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -
 def refused(name: str, status: int, said: str, *, is_missing: bool) -> str:
     """Say why the server of `name` refused a request; `is_missing`: it knows no such model or address."""
     if status in _TURNED_AWAY:
-        # What the server said may quote the key.
+        # The server's message may quote the key.
         return f"{name} turned the key away ({status}); check it."
     if is_missing:
         return f"{name} is not to be found ({status}); check the model's name and the base_url: {said}"
@@ -311,7 +311,7 @@ async def _send(model: Model, prompt: Prompt, reply: type[R], policy: RetryPolic
     settings = ModelSettings(
         max_tokens=prompt.max_tokens,
         timeout=policy.timeout_seconds + 1,
-        # Thinking counts against the same token limit, and could leave none for the answer.
+        # Thinking uses the same token limit, and could leave no tokens for the answer.
         thinking=False,
     )
     if model.system != "google":
@@ -395,7 +395,7 @@ def _whole(node: object, parts: dict[str, object], inside: tuple[str, ...]) -> o
 
 _THOUGHT = lazy_re(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _MOST_PLACES = 50
-"""How many opening braces are tried before a text counts as prose."""
+"""The number of opening braces that are tried before a text is taken for prose."""
 
 
 def read_reply(text: str, reply: type[R]) -> R:

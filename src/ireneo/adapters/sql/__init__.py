@@ -1,1 +1,1 @@
-"""What every store in a database shares, whatever the driver: the ports over named queries, and values as rows."""
+"""The parts that all database stores share, whatever the driver: the ports over named queries, and values as rows."""

@@ -110,7 +110,7 @@ class Database(ABC):
 
     @abstractmethod
     def scopes(self) -> Sequence[Database]:
-        """What upkeep checks one after the other: the whole database, or one for each space."""
+        """The scopes that upkeep checks in turn: the whole database, or one for each space."""
 
 
 class SqlTransaction(ABC):
@@ -168,7 +168,7 @@ class SqlTransaction(ABC):
 
 
 class ErrorMeaning(Struct, frozen=True):
-    """What an error of the driver means to the caller."""
+    """The meaning of a driver's error for the caller."""
 
     error: type[StoreError]
     sentence: str
@@ -218,7 +218,7 @@ class Migration(Struct, frozen=True, kw_only=True):
     name: str
     sql: str
     step: Callable[[Any], None] | None = None
-    """What SQL alone can't do; called after it."""
+    """The part of the migration that SQL alone can't do; called after it."""
 
 
 def read_migrations(folder: Path) -> tuple[Migration, ...]:
@@ -505,7 +505,7 @@ class Pool(Generic[C]):
     async def run(self, work: Callable[[C, Cancellation], T]) -> T:
         """Call `work` in a thread as soon as a connection is free, and return its result.
 
-        A cancelled task returns at once: work that has not started never does, and running work is told through its
+        A cancelled task returns at once: work that has not started never does, and running work is notified through its
         `Cancellation` and keeps the connection until it ends. Raises StoreError if the pool is closed, and inside other
         work for the same store.
         """
@@ -594,7 +594,7 @@ class PooledStore(Generic[C]):
 
     @abstractmethod
     async def _connect(self) -> None:
-        """Open a connection. Raises what the database says where that fails."""
+        """Open a connection. Raises the database's error if that fails."""
 
     @abstractmethod
     def _transaction(

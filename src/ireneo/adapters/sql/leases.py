@@ -1,4 +1,4 @@
-"""Leases, and what was spent on models, in a database."""
+"""Leases, and spending on models, in a database."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Placed(Struct, frozen=True, kw_only=True, gc=False):
     segment: int
     message: Message
     document: int | None = None
-    """The message's document number where it is indexed again: its ordinal is kept."""
+    """The message's document number if it is indexed again: its ordinal is kept."""
 
 
 def index_messages(

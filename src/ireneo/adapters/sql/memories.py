@@ -1,4 +1,4 @@
-"""What was learned, in a database: memories, runs with their observations, learned files, traps."""
+"""Learned data in a database: memories, runs with their observations, learned files, traps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes with a session, in a database: summaries, rebuild marks, annotations, read marks, scratchpads."""
+"""A session's data besides messages, in a database: summaries, rebuild and read marks, annotations, scratchpads."""
 
 from __future__ import annotations
 

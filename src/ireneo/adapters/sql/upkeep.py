@@ -132,7 +132,7 @@ def is_sound(table: str, row: Row) -> bool:
 
 
 def _fault(table: str, row: Row) -> str:
-    """What is wrong with a row: it doesn't match its checksum or, without one, can't be decoded."""
+    """The fault of a row: it doesn't match its checksum or, without one, can't be decoded."""
     if table == "payloads":
         return _fault_of_payload(row[-1])
     if not is_sound(table, row):
@@ -146,7 +146,7 @@ def _fault(table: str, row: Row) -> str:
 
 
 def _fault_of_payload(packed: object) -> str:
-    """What is wrong with a payload, whose compressed form contains a checksum."""
+    """The fault of a payload, whose compressed form contains a checksum."""
     if not isinstance(packed, bytes):
         return NOT_STORED
     unpacking = zlib.decompressobj()

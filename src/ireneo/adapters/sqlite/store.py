@@ -219,7 +219,7 @@ class Connection:
         self.execute("commit")
 
     def finish(self) -> None:
-        """End a read; raise StoreError if what was read may be inconsistent."""
+        """End a read; raise StoreError if the data that was read may be inconsistent."""
 
     def roll_back(self) -> None:
         """Roll back any open transaction."""
@@ -319,7 +319,7 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What changes about a file and its WAL when either is written to."""
+    """The properties of a file and its WAL that change when either is written to."""
     return tuple(_times(each) for each in (path, _beside(path, "-wal")))
 
 

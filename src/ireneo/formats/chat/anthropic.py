@@ -232,7 +232,7 @@ def _write_result(result: Result) -> Json:
 
 
 def write_media(media: Media) -> Json | None:
-    """Write `media` as a block; None where the format has none for it."""
+    """Write `media` as a block; None if the format can't hold it."""
     source: Json
     if media.data is not None:
         source = {"type": "base64", "media_type": media.media_type, "data": media.data}

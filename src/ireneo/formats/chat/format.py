@@ -48,11 +48,11 @@ class Violation(Struct, frozen=True, kw_only=True):
 
 
 class Outline(Struct, frozen=True, kw_only=True):
-    """What the rules check of one message."""
+    """The properties of one message that the rules check."""
 
     index: int = 0
     role: str
-    """Empty where the message has none."""
+    """Empty if the message has none."""
     message: dict[str, object]
     calls: tuple[str, ...] = ()
     """The ids of the calls that the application must answer; an empty string for a missing id."""
@@ -330,7 +330,7 @@ Repair: TypeAlias = Callable[[Sequence[Draft]], Sequence[Draft]]
 
 
 class Payload(Struct, frozen=True, kw_only=True):
-    """What is sent to a provider: the message list and, in formats that separate it, the system prompt."""
+    """The data sent to a provider: the message list and, in formats that separate it, the system prompt."""
 
     messages: list[Json]
     system: str | list[Json] | None = None
@@ -354,7 +354,7 @@ class ChatFormat(ABC):
     strict_names = False
     """Whether a tool's name is limited to 128 letters, digits, underscores and hyphens."""
     failed_mark = ""
-    """What is written before the output of a failed call, in formats without a field that says so."""
+    """The text written before the output of a failed call, in formats without a field for failures."""
     answering: tuple[str, ...] = ()
     """The roles of messages that hold one result alone."""
 
@@ -709,7 +709,7 @@ def _user_follows(drafts: Sequence[Draft], index: int) -> bool:
 # The formats by name.
 
 DEFAULT_FORMAT: Final = OPENAI
-"""The format of plain messages where nothing else decides: it has the fewest rules."""
+"""The format of plain messages if nothing else decides: it has the fewest rules."""
 
 
 @cache

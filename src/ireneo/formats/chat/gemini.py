@@ -79,7 +79,7 @@ _SNAKE: Final = {
 }
 """The spelling with underscores of these names."""
 _STAND_IN: Final = "skip_thought_signature_validator"
-"""What the provider accepts in place of a signature that was lost, or of a call that it didn't make."""
+"""The stand-in that the provider accepts for a lost signature, or for a call that it didn't make."""
 _TOLD = ("output", "result", "error")
 """The keys under which a tool's output may be."""
 
@@ -311,7 +311,7 @@ def _own_id(call_id: str) -> Json:
 
 
 def _write_media(media: Media) -> Json | None:
-    """Write `media` as a part; None where the format has none for it."""
+    """Write `media` as a part; None if the format can't hold it."""
     if not (media.media_type in _IMAGES or media.media_type.startswith(_OTHERS)):
         return None
     if media.data is not None:

@@ -88,7 +88,7 @@ def message_type(message: Mapping[str, object]) -> str:
 
 
 def _role(message: Json) -> Role | None:
-    """Return the role of a message; None where its type is unknown."""
+    """Return the role of a message; None if its type is unknown."""
     data = message.get("data")
     if message_type(message) == "chat" and isinstance(data, dict):
         return _SPEAKERS.get(text_or(data.get("role")).lower(), "user")

@@ -55,9 +55,9 @@ ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 CALL_FAILED: Final = "[The call failed.]"
 _ANSWERING: Final = ("tool", "function")
 REASONING: Final = ("reasoning_content", "reasoning")
-"""Where providers of this format put a model's reasoning; OpenAI itself has no field for it."""
+"""The fields for a model's reasoning at providers of this format; OpenAI itself has none."""
 _SIGNED_BESIDE: Final = ("reasoning_details", "thinking_blocks")
-"""Where gateways put signed reasoning."""
+"""The field for signed reasoning at gateways."""
 _TEXTS = ("text", "refusal")
 """Content types that are read as text; one in an opaque part is malformed."""
 
@@ -257,7 +257,7 @@ def _located(url: object, name: object) -> Media | None:
 
 
 def write_media(media: Media) -> Json | None:
-    """Write `media` as a content part; None where the format has none for it."""
+    """Write `media` as a content part; None if the format can't hold it."""
     if media.data is not None:
         located = f"data:{media.media_type};base64,{media.data}"
         if media.media_type in _IMAGES:
