@@ -20,7 +20,7 @@ from rich.text import Text
 
 import ireneo
 from ireneo.errors import BadInput, ReadOnlyStore, UnknownFormat, UnreadableLog
-from ireneo.faces.cli.files import STORY_LOGS, is_file, log_file, read_session
+from ireneo.faces.cli.files import STORY_LOGS, is_file, log_file, read_session, warn
 from ireneo.faces.cli.options import (
     Budget,
     Cutting,
@@ -143,6 +143,10 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
 
 
+LOOKED_AT = 2_000
+"""How many first messages are searched for who was present."""
+
+
 def cut_stored(
     memory: Memory,
     named: str,
@@ -162,6 +166,8 @@ def cut_stored(
             update(completed=messages, total=messages + done.behind)
 
         session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=report)
+    if how.viewpoint and not any(message.draft.present is not None for message in session.messages(0, LOOKED_AT)):
+        warn(f"No message says who was there (`present`), so {how.viewpoint} is shown what anybody said.")
     # Not at the same time: two displays on one line would overwrite each other.
     with waiting("Cutting …"):
         made = session.context(
