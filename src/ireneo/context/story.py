@@ -635,7 +635,7 @@ def _newest(
 
 
 def _after_edits(fresh: Sequence[Message], options: ContextOptions) -> int:
-    """The index behind the newest messages that were summarised by hand: these words stand for them in any room."""
+    """The index after the newest messages that were summarised by hand: these words stand for them in any room."""
     first, last = fresh[0].position, fresh[-1].position
     ends = [note.at_position for note in options.by_hand if is_within(note, first, last)]
     return min(max(ends, default=-1) + 1 - first, len(fresh) - 1) if ends else 0

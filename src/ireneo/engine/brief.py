@@ -164,7 +164,7 @@ BUDGET = 1_500
 OF_EACH = 20
 """Procedures considered for a brief."""
 READ = 2_000
-"""Most failures or lessons that are read."""
+"""The maximum number of failures or lessons that are read."""
 SHELL = "bash"
 """The tool assumed for an action that names none."""
 

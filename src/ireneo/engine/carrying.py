@@ -30,7 +30,7 @@ class Carried(Struct, frozen=True, kw_only=True):
 
 
 def carry(tx: Transaction, key: SessionKey, old: Head, new: Head, shared: int) -> Carried:
-    """Repeat on the path to `new` the annotations of the path to `old` behind position `shared`, the last common one.
+    """Repeat on the path to `new` the annotations of the path to `old` after position `shared`, the last common one.
 
     A note goes to the message with the same words, or to the one in the place of the message that was replaced. A
     summary written by hand, or disputed, is carried only if all its messages are there unchanged.
@@ -83,7 +83,7 @@ class _Places:
     """Where each message of the old path is on the new one."""
 
     def __init__(self, old: Sequence[Message], new: Sequence[Message], shared: int) -> None:
-        """`new` begins with the last shared message, if there is one; `old` behind it."""
+        """`new` begins with the last shared message, if there is one; `old` after it."""
         self._shared = shared
         self._new = {message.position: message for message in new}
         self._last = max(self._new, default=shared)

@@ -143,7 +143,7 @@ def _words(message: ireneo.Message) -> str:
 
 LINE_CHARACTERS = 240
 PAGE_CHARACTERS = 12_000
-"""The most characters of one answer, which are about 3,000 tokens."""
+"""The maximum number of characters of one answer, which are about 3,000 tokens."""
 
 
 AnyKind = Annotated[

@@ -96,9 +96,9 @@ class Facts(Topic, frozen=True, kw_only=True):
     limits: Patterns = WORDS  # After a value: it is true under a condition
     dependent: Patterns = Patterns(r"\b{}\s+$")  # Right before a subject: the clause says when something else is true
     article: Patterns = Patterns(r"{}\s+")  # Words that are stripped from the beginning of a value
-    relations: Map = field(default_factory=dict)  # By a code, words for relatives, friends and pets
-    he: Set = frozenset()  # Those of `relations` that "he" refers to
-    she: Set = frozenset()  # Those of `relations` that "she" refers to
+    relations: Map = field(default_factory=dict)  # For each code, words for relatives, friends and pets
+    he: Set = frozenset()  # The `relations` that "he" refers to
+    she: Set = frozenset()  # The `relations` that "she" refers to
     states: Set = frozenset()  # Participles that express a state: "married"
     no_attribute: Set = frozenset()  # Nouns that are nobody's attribute: "my question is"
     dated: Set = frozenset()  # Things whose time may change: an appointment
@@ -154,11 +154,11 @@ class Facts(Topic, frozen=True, kw_only=True):
     clocks: Row = ()  # With `clock`: a time of day in words
     passing: Patterns = BARE  # Anywhere: it was temporary
     instead: Patterns = BARE  # Anywhere: something replaces another
-    # By a thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
+    # For each thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
     # `tells_of` together with one of `fresh` does
     changes_of: Map = field(default_factory=dict)
     tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which one it is
-    # By a measurement of oneself that is stated again whenever it changes, patterns of it with its figure
+    # For each measurement of oneself that is stated again whenever it changes, patterns of it with its figure
     series: Map = field(default_factory=dict)
     amounts: Row = ()  # Right before a figure: the amount is that much
     for_a_visit: Patterns = BARE  # Anywhere: somebody is there only for some days
@@ -229,7 +229,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
 class Moments(Topic, frozen=True, kw_only=True):
     """Times relative to now, and how they are written. Patterns, except for `on`, `kept` and `since`."""
 
-    days: Map = field(default_factory=dict)  # By a number of days from today
+    days: Map = field(default_factory=dict)  # For each number of days from today
     day_parts: Row = ()  # Parts of a day, after it
     last: Row = ()
     this: Row = ()
@@ -239,10 +239,10 @@ class Moments(Topic, frozen=True, kw_only=True):
     ahead: Row = ()  # With `{count}` and `{unit}`: a time in the future
     on: Row = ()  # Before a day or a month
     kept: Row = ()  # Words before a time that stay as they are
-    since: Row = ()  # Those of `kept` that mean from then on
+    since: Row = ()  # The words of `kept` that mean from then on
     ahead_of: Set = frozenset()
-    behind: Set = frozenset()  # Those of `kept` before times in the future, and in the past
-    # Those of `kept` before times in the future or past, whatever the verb's tense
+    behind: Set = frozenset()  # The words of `kept` before times in the future, and in the past
+    # The words of `kept` before times in the future or past, whatever the verb's tense
     either_side: Set = frozenset()
     # By `day`, `week`, `weekend`, `month`, `year`, `around`: how it is written; `{}` is the date
     written: Map = field(default_factory=dict)

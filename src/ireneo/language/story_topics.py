@@ -68,15 +68,15 @@ class Cast(Topic, frozen=True, kw_only=True):
 
     people: Set = frozenset()  # Nouns for people: the head of a description
     people_endings: Row = ()  # Endings of other such nouns
-    relatives: Set = frozenset()  # Those that need an owner: whose relative
-    kinds: Set = frozenset()  # Those that say too little alone
-    plain: Set = frozenset()  # Those that say nothing without a complement
+    relatives: Set = frozenset()  # Words that need an owner: whose relative
+    kinds: Set = frozenset()  # Words that say too little alone
+    plain: Set = frozenset()  # Words that say nothing without a complement
     empty: Set = frozenset()  # Modifiers that say nothing
     determiners: Set = frozenset()  # The first word of a description
     mine: Set = frozenset()
     theirs: Set = frozenset()  # Possessive ones: the speaker's, or somebody else's
     definite: Set = frozenset()
-    # Those that may follow a name directly, and the article that replaces a possessive
+    # Words that may follow a name directly, and the article that replaces a possessive
     article: Row = ()
     tails: Set = frozenset()  # Words that begin a complement after the noun
     ends: Set = frozenset()  # Words that end the description

@@ -32,7 +32,7 @@ _LETTERS = lazy_re(r"[^\W\d_]+")
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """A half-open period from `since` up to but excluding `until`, both aware; unbounded where one is None."""
+    """A half-open period from `since` up to but excluding `until`, both aware; unbounded if one is None."""
 
     since: datetime | None
     until: datetime | None

@@ -53,8 +53,8 @@ class Words(Topic, frozen=True, kw_only=True):
     # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which are put in the opposite order
     cleft: Row = ()
     reorders: tuple[tuple[str, str], ...] = ()  # Unusual or shortened word orders, and the order that rules expect
-    dialect: Map = {}  # By a word, its forms in dialects of the language
-    participles: Map = {}  # By the beginning of a word, what replaces it in a participle of a dialect
+    dialect: Map = {}  # For each word, its forms in dialects of the language
+    participles: Map = {}  # For each beginning of a word, what replaces it in a participle of a dialect
 
 
 class Grammar(Topic, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Grammar(Topic, frozen=True, kw_only=True):
     after_no: Set = frozenset()  # After a "no": something has ended
     no_longer: Patterns = BARE  # Anywhere in a negated clause: something has ended
     pronouns: Set = frozenset()  # Personal pronouns as a subject
-    speakers: Set = frozenset()  # Those of them that include the speaker
+    speakers: Set = frozenset()  # Of these, the ones that include the speaker
     determiners: Set = frozenset()  # Words before a noun as a subject
     before_nouns: Set = frozenset()  # No verb follows one of these
     contractions: Map = {}  # What short forms stand for, by the form
@@ -89,17 +89,17 @@ class Grammar(Topic, frozen=True, kw_only=True):
     second_verb: Patterns = Patterns(flags=0)  # Between two verbs of one subject; with the group `verb`
     conjunctions: Row = ()
     asides: Row = ()  # Between two verbs of one subject, and between that and the second verb
-    past: Map = {}  # By a verb, past forms that are not in `Words.irregular`
+    past: Map = {}  # For each verb, past forms that are not in `Words.irregular`
     past_as_base: Set = frozenset()  # Verbs of which the past is the base form
     double_consonant: Set = frozenset()
     single_consonant: Set = frozenset()  # Verbs that double the last consonant, or not, against the rule
-    third_subjects: Map = {}  # By a subject of the first person, that of the third
+    third_subjects: Map = {}  # For each subject of the first person, that of the third
     third_others: Map = {}  # The same by other pronouns
     owns: Set = frozenset()
-    objects: Set = frozenset()  # Those of them that are possessive, and those that are objects
-    plurals: Map = {}  # By a verb after "I", its form after "they"
-    third_endings: Map = {}  # By the ending of a contracted pronoun, the verb in the third person
-    third_verbs: Map = {}  # By a verb, its irregular third person
+    objects: Set = frozenset()  # Of these, the ones that are possessive, and those that are objects
+    plurals: Map = {}  # For each verb after "I", its form after "they"
+    third_endings: Map = {}  # For each ending of a contracted pronoun, the verb in the third person
+    third_verbs: Map = {}  # For each verb, its irregular third person
     unchanged_in_third: Set = frozenset()  # Verbs that are the same in the third person, besides `modals`
 
 
@@ -115,7 +115,7 @@ class Connectives(Topic, frozen=True, kw_only=True):
 class WordForms(Topic, frozen=True, kw_only=True):
     """What a single word shows about the form of its sentence, for linear models over words."""
 
-    shows: Map = {}  # By a form, the words that show it
+    shows: Map = {}  # For each form, the words that show it
     capitals: Set = frozenset()  # Words that are capitalised and are no name
 
 
@@ -136,7 +136,7 @@ class Times(Topic, frozen=True, kw_only=True):
     led: Set = frozenset()  # Months that are as often a name: they need one of `leads` before them
     weekdays: Row = ()  # All seven in order, from Monday on
     seasons: Map = {}  # By `spring`, `summer`, `autumn` and `winter`
-    counts: Map = {}  # By the figure, numbers in words, also vague ones
+    counts: Map = {}  # For each figure, numbers in words, also vague ones
     units: Map = {}  # By `day`, `week`, `month` and `year`
     which: Map = {}  # By `last`, `this` and `next`: words before a unit, a season, or a weekday
     names: Map = {}  # By `today`, `yesterday`, `day_before`, `night`, `week`, `weekend`, `month` and `year`
@@ -159,7 +159,7 @@ class Times(Topic, frozen=True, kw_only=True):
 class Numbers(Topic, frozen=True, kw_only=True):
     """Numbers and units."""
 
-    units: Map = {}  # By the canonical name of a unit, how it is written
+    units: Map = {}  # For each canonical name of a unit, how it is written
     lines: Row = ()  # Words before a line number
     joins: Row = ()  # Between two line numbers
     one: Set = frozenset()  # The number one, also where it may be an article
@@ -168,13 +168,13 @@ class Numbers(Topic, frozen=True, kw_only=True):
     tens: Row = ()  # From twenty to ninety
     tenths: Row = ()  # Their ordinals
     dozens: Set = frozenset()
-    inside: Map = {}  # By the figure: numbers that only follow a ten, as in twenty-one
-    large: Map = {}  # By the figure: a hundred, a thousand and the like
+    inside: Map = {}  # For each figure: numbers that only follow a ten, as in twenty-one
+    large: Map = {}  # For each figure: a hundred, a thousand and the like
     together: Row = ()  # In languages that write a number as one word: the parts from one to nineteen
     together_tens: Row = ()  # The same from twenty to ninety
     together_and: Row = ()  # The same between ones and tens
     together_ends: Row = ()  # Endings of ordinals there
-    together_large: Map = {}  # By the figure, the same for hundreds and more
+    together_large: Map = {}  # For each figure, the same for hundreds and more
 
 
 class OwnWords(Topic, frozen=True, kw_only=True):
@@ -329,7 +329,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     forbids: Row = ()  # Before an act that is forbidden
     before: Row = ()  # Between what is to be done first and what comes after it
     changing: Set = frozenset()  # Verbs that mean the same where something is not to be changed
-    acts: Map = {}  # By a command, the words for what it does
+    acts: Map = {}  # For each command, the words for what it does
     plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
     # At the beginning of a message: written by a program in the user's place, or a pasted plan
     harness: Patterns = BARE
@@ -439,7 +439,7 @@ class Kinds(Topic, frozen=True, kw_only=True):
     present: Set = frozenset()  # Verbs that state facts
     no_past: Set = frozenset()  # Words that only look like a past tense
     be_past: Set = frozenset()  # Past forms of be, have and get
-    got: Set = frozenset()  # Those of them that express events only
+    got: Set = frozenset()  # Of these, the ones that express events only
     did: Set = frozenset()
     born: Set = frozenset()  # After a past form of be: a fact, not an event
     step: Row = ()  # Before the number of a step
@@ -451,7 +451,7 @@ class Questions(Topic, frozen=True, kw_only=True):
 
     asker: Set = frozenset()
     answerer: Set = frozenset()  # Words for the one who asks, and for the one who is asked
-    oneself: Set = frozenset()  # Of the words for the one who asks, those that are not possessive
+    oneself: Set = frozenset()  # The words for the one who asks that are not possessive
     begging: Patterns = WORDS  # Phrases that address the one who is asked without asking about them
     when: Patterns = WORDS
     how_many: Patterns = WORDS
@@ -467,14 +467,14 @@ class Questions(Topic, frozen=True, kw_only=True):
     motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
     small_talk: Patterns = Patterns(r"\W*(?:{}\b\W*)*+")  # The whole message is small talk, which answers nothing
     own_verb: Patterns = WORD_BEGINS  # It asks what the asker does; the group is the verb
-    of_another: Map = {}  # By the ending of such a verb, the ending in the third person
+    of_another: Map = {}  # For each ending of such a verb, the ending in the third person
 
 
 class Senses(Topic, frozen=True, kw_only=True):
     """What questions ask for, by the codes of attributes if there are any."""
 
-    asks: Map = {}  # By a code, patterns of questions for it
-    tells: Map = {}  # By a code, words of an answer to it
+    asks: Map = {}  # For each code, patterns of questions for it
+    tells: Map = {}  # For each code, words of an answer to it
 
 
 class Passwords(Topic, frozen=True, kw_only=True):
@@ -495,7 +495,7 @@ class Persons(Topic, frozen=True, kw_only=True):
     roles: Set = frozenset()  # Relations between people; a name after one of these is that person's
     female: Set = frozenset()
     male: Set = frozenset()  # Roles and other nouns that determine the pronoun
-    same: Map = {}  # By a role, other roles of the same person, and groups that include the person
+    same: Map = {}  # For each role, other roles of the same person, and groups that include the person
     owned: Row = ()  # Before a role: whose it is
     called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
@@ -521,9 +521,9 @@ class Serving(Topic, frozen=True, kw_only=True):
     equipment: Set = frozenset()  # Words for what somebody owns and works with: only things that the goal names matter
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
     asked: Patterns = BARE  # At the beginning: the goal is a question
-    asks: Map = {}  # By an area of life, words of goals in it
-    tells: Map = {}  # By an area, further words of facts that matter in it
-    slots: Map = {}  # By an area, the attributes whose facts matter in it as soon as a goal names the attribute
+    asks: Map = {}  # For each area of life, words of goals in it
+    tells: Map = {}  # For each area, further words of facts that matter in it
+    slots: Map = {}  # For each area, the attributes whose facts matter in it as soon as a goal names the attribute
 
 
 class Names(Topic, frozen=True, kw_only=True):
@@ -643,7 +643,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     always: Row = ()  # Before what is to be done each time
     old: Patterns = WHOLE  # Before something outdated, to which the failure applies
     through: Row = ()  # Before a program by which something was done
-    deeds: Map = {}  # By a command, verbs that mean it
+    deeds: Map = {}  # For each command, verbs that mean it
     installs: Row = ()  # Before the name of a package: it was installed, or in another version
     kinds: Map = {}  # What is run, with the commands and words by which projects mostly run it
     fine: Patterns = WHOLE  # Anywhere: what is named in addition to the failure works

@@ -28,7 +28,7 @@ _BREAKS = ("-", "—", "–", "…", "...")
 _LENGTHS = 4, 6, 8, 10, 13, 16, 20, 25, 32, 45
 """Numbers of words at which the length of a sentence changes to the next class."""
 _FEW = 8
-"""Up to this many words and pairs a sentence counts as short."""
+"""A sentence with at most this many words and pairs is short."""
 _NAMED = 3
 """From this many names on, their number makes no difference."""
 CONSTANT = "@all"

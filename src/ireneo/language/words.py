@@ -415,7 +415,7 @@ class AlikeTable(Struct, frozen=True, kw_only=True):
     terms: str
     """All terms, separated by blanks."""
     starts: bytes
-    """Where each term's slice begins, and where the last one ends: four bytes each."""
+    """The start of each term's slice, and the end of the last one: four bytes each."""
     near: bytes
     """Indices of terms: two bytes each."""
     cosines: bytes

@@ -1,1 +1,1 @@
-"""What runs teach: from what was tried, with which outcome, to lessons, and to a guard that warns before a call."""
+"""Learning from runs: from attempts and their outcomes to lessons, and to a guard that warns before a call."""

@@ -63,7 +63,7 @@ _LOOKED_AT = 40_000
 
 
 def named(step: Step) -> str:
-    """The call in a sentence: a command in backticks, or what was done to which file."""
+    """The call in a sentence: a command in backticks, or an action on a file."""
     action = step.action
     if action.shell:
         return f"`{_code(action.subject, MOST_OF_A_COMMAND)}`"
@@ -118,7 +118,7 @@ def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
 
 
 def cause(step: Step) -> str:
-    """The whole line of a failing output that names the cause; empty where none does."""
+    """The whole line of a failing output that names the cause; empty if none does."""
     line = _EXIT.sub("", step.error)
     looked = step.action.kind in ("search", "read") and step.call.name.lower() not in _FILE_TOOLS
     if looked and not _SAYS_WHY.search(line):
@@ -214,7 +214,7 @@ class GoalMessages(Struct, frozen=True, kw_only=True):
     """A goal, and the messages that belong to it."""
 
     goal: str
-    """The first meaningful sentence of the request, in its words; empty where there is none."""
+    """The first meaningful sentence of the request, in its words; empty if there is none."""
     opening: MessageId
     messages: tuple[Message, ...]
     """At least one; the first one asks, unless the run begins without a user."""
@@ -233,7 +233,7 @@ def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
 
 
 def goal_words(text: str) -> str:
-    """What a user's message asks for, on one line: its first meaningful sentence, without a harness's additions."""
+    """The request in a user's message, on one line: its first meaningful sentence, without a harness's additions."""
     said = _ASIDE.sub(" ", without_recalled(_INTERRUPTED.sub("", text.strip())))
     said = _TAG.sub(" ", said).strip()
     told = list(_telling(said))
@@ -404,7 +404,7 @@ class Attempt(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Task(Struct, frozen=True, kw_only=True, gc=False):
-    """A goal, and what was done to reach it."""
+    """A goal, and the work to reach it."""
 
     goal: str
     """The goal in the user's words, shortened; empty if nobody asked for anything."""
@@ -424,7 +424,7 @@ class Task(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def read_tasks(material: RunMaterial) -> tuple[Task, ...]:
-    """The tasks of a run in order, with what was tried for each."""
+    """The tasks of a run in order, with the attempts at each."""
     costs = costs_of(material.messages)
     return tuple(_task(stretch, costs) for stretch in split_by_goal(material.messages))
 
@@ -512,7 +512,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
 
 
 def _says_nothing(step: Step) -> bool:
-    """Whether a call is no attempt: a search without results, a removed file, a note of the agent."""
+    """Whether a call is not an attempt: a search without results, a removed file, a note of the agent."""
     if step.action.kind in ("search", "read") and step.failed:
         return not cause(step)
     if step.action.kind in CHANGES:
@@ -579,7 +579,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """What was done for a task, as far as it indicates the type."""
+    """The work done for a task, as far as it indicates the type."""
 
     changed: bool
     """A file was changed."""
@@ -627,7 +627,7 @@ def task_type(task: Task) -> str:
 
 
 def type_of(goal: str, done: Done) -> str:
-    """The type of a task by the wording of its goal and by what was done."""
+    """The type of a task, by the wording of its goal and by the work done."""
     wish = topic(Tasks).fillers.sub("", goal) or goal
     worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
     named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")

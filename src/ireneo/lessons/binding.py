@@ -45,7 +45,7 @@ GRANTED = 0.75
 SHORT = 20
 """Words of a fact about a whole kind of things; a longer one is a description."""
 FEWEST, MOST_WORDS = 5, 40
-"""Words of an order that counts if several requests repeat it."""
+"""Words of an order that is a ruling only if several requests repeat it."""
 NAMED = 1.5
 """The weight that a sentence gains if it was said about a command, or names one."""
 ORDERED = 2.0
@@ -67,7 +67,7 @@ _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
 
 @lru_cache(maxsize=REMEMBERED)
 def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
-    """Whether `ruling` is general: only then is one that was given once told to later runs.
+    """Whether `ruling` is general: only then is a ruling that was given once shown to later runs.
 
     Its subject is `named` if it is directed against a command, a flag or a file. A ruling that the agent `conceded` is
     a correction, and needs less weight.
@@ -81,7 +81,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     said = [each for each in told if not _SAYS.of_moment.search(each)]
     if binds_outright(said):
         return True
-    # Where a command was refused, that is the subject.
+    # If a command was refused, it is the subject.
     command = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
     if command and any(map(refuses_for_good, said)):
         return True
@@ -93,7 +93,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
         if asks or _SAYS.requests.match(_without_lead(each)):
             continue
         if _SAYS.of_display.search(each) or ": - " in each or _AN_ERROR.search(each):
-            continue  # How a product looks, a list of what it does, or with which error it fails.
+            continue  # A product's look, a list of its functions, or the error with which it fails.
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *parts_of(each)):
             form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
@@ -149,7 +149,7 @@ def from_where_it_binds(ruling: str, *, conceded: bool = False) -> str:
 
 
 def _is_of_no_use(clause: str) -> bool:
-    """Whether a clause is about the task, disputes something or names nothing, and is no condition for the rest."""
+    """Whether a clause is about the task, disputes something or names nothing, and is not a condition for the rest."""
     if _SAYS.leans.match(clause) or _SAYS.cases.search(clause) or binding(clause) >= ORDERED:
         return False
     return of_task(clause) or bool(_RULINGS.disputes.search(clause)) or _content_words(clause) == 0
@@ -310,7 +310,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
         return ORDERED
     reason = bool(_SAYS.causes.search(said))
-    # A sentence that disputes something states facts, and is no rule.
+    # A sentence that disputes something states facts, and is not a rule.
     wished = any(map(_SAYS.wishes_for.search, clauses))
     facts = _RULINGS.disputes.search(sentence) is not None or wished
     general = not facts and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
@@ -357,7 +357,7 @@ def places_kind(sentence: str) -> bool:
 
 
 def _says_how_it_is(said: str) -> bool:
-    """Whether a sentence says who does what, or what is pointless."""
+    """Whether a sentence says who does something, or that something is pointless."""
     return bool(_FORMS.runs_itself.match(said)) or is_senseless(said)
 
 
@@ -514,7 +514,7 @@ def _states(clause: str) -> bool:
     place = _SAYS.belongs.search(body)
     if place is not None and _SAYS.of_layout.search(body, place.start()):
         place = None  # It says where something is to be displayed.
-    # An explanation of why something happened is no practice.
+    # An explanation of why something happened is not a practice.
     practice = _SAYS.practice.search(body) and not (_SAYS.happened.search(body) or _SAYS.causes.match(clause.strip()))
     return bool((place is not None and place.start() > 0) or practice)
 

@@ -276,7 +276,7 @@ _FROM_OUTSIDE = lazy_re(
 
 
 def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fault:
-    """The failure of tests, or what is missing if that made all of them fail."""
+    """The failure of tests, or the missing thing that made all of them fail."""
     raised = [each for each, kind in told if each.sort in ("raised", "missing") and kind.last]
     names = {each.name for each in raised}
     if len(names) == 1 and _FROM_OUTSIDE.search(raised[-1].line):
@@ -304,7 +304,7 @@ _TELLS_WRONG = lazy_re(
 _OF_A_FILE = lazy_re(r"[ \t]*+\d+[ ]?(?:[│█→]|\t)")
 """A line of a file, shown with its number."""
 _ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
-"""How a tool introduces what it found, or what to do about it."""
+"""Phrases with which a tool introduces its findings, or advice on them."""
 _FEW_LINES = 3
 """In an output of at most this many lines, a line reports an error even without a word that suggests one."""
 _LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")

@@ -41,7 +41,7 @@ _CODE = lazy_re(r"[{}=;]|::|\w\(")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
 OF_FILES = "of files"
 """The condition of a requirement of a tool for files. Any agent corrects wrong use of such a tool at once, so it is
-only told if most runs don't learn it."""
+only shown if most runs don't learn it."""
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
@@ -114,7 +114,7 @@ def addresses_agent(demand: str) -> bool:
 
 
 def _refusal(failed: TriedCall) -> str:
-    """The requirement that was violated, as the tool states it, without numbers; empty if it is no sentence."""
+    """The requirement that was violated, as the tool states it, without numbers; empty if it is not a sentence."""
     line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
     said = _NUMBER.sub("…", line.removeprefix("Error: "))
     plain = len(said.split()) >= _LEAST_WORDS and len(said) <= _LONGEST_DEMAND
@@ -146,7 +146,7 @@ _SERVES = (
 _PURPOSES = {"integration": "integration tests"}
 """The purpose in words, if it isn't the code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
-"""A script of the project that is named after what it does."""
+"""A script of the project that is named after its function."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Commands that a project defines itself, whose purpose is a fact about the project, unlike that of ``go test``."""
 _ANYWHERE = lazy_re(r"(?:npm|npm run|pnpm|pnpm run|yarn|yarn run) (?:build|test|lint|format)")
@@ -181,7 +181,7 @@ def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observ
             if found := _IS_MISSING.fullmatch(fault):
                 lost.setdefault(next(filter(None, found.groups())), []).append(each)
     for name, group in lost.items():
-        # What the run makes itself, or starts in another way, is not missing.
+        # Things that the run makes itself, or starts in another way, are not missing.
         own = lazy_re(rf"(?<![\w-]){re.escape(name)}(?:/|\.py\b)")
         made = any(own.search(each.step.command) or own.search(each.step.action.subject) for each in run)
         started = any(each.program.split()[:1] == [name] and not _cannot_start(each, name) for each in run)
@@ -438,7 +438,7 @@ def _fact(
 
 
 SHARED = 3
-"""The least number of words that a sentence must share with a message that supports it."""
+"""The minimum number of words that a sentence must share with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
 _CLAUSE = lazy_re(r"(?:[,;:]|\s[-–—])\s+")
@@ -465,7 +465,7 @@ def _claim(
 ) -> Observation | None:
     where = f"`{noted.path}`: " if noted.path and noted.path not in noted.text else ""
     sources = _bearing(f"{where}{noted.text}", told, words)
-    # The workflow of a failed run is no example.
+    # The workflow of a failed run is not an example.
     failed = noted.sort == "workflow" and material.outcome == "bad"
     if not sources or failed or instruction_like(noted.text):
         return None

@@ -24,12 +24,12 @@ NOTHING = "-"
 
 
 class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A lesson that is told before a call: what goes wrong, what to do instead, and which calls it concerns."""
+    """A lesson that is shown before a call: the failure, what to do instead, and the calls that it concerns."""
 
     lesson: str
     """The id of the lesson, or of the memory that it comes from."""
     said: str
-    """What goes wrong, without a full stop."""
+    """The failure, without a full stop."""
     way_out: str
     """What to do instead."""
     why: str = ""
@@ -59,9 +59,9 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: str = ""
     above: str = ""
     unless: tuple[str, ...] = ()
-    """Which calls step into it; see `ireneo.lessons.run.Trigger`."""
+    """The calls that step into it; see `ireneo.lessons.run.Trigger`."""
     limits: tuple[str, ...] = ()
-    """Where a reported failure applies; see `ireneo.lessons.limits`."""
+    """The places, hosts and so on to which a reported failure is limited; see `ireneo.lessons.limits`."""
 
     @property
     def needle(self) -> str:
@@ -99,11 +99,11 @@ class SessionSoFar(Struct, frozen=True, kw_only=True):
 
     calls: tuple[PastCall, ...] = ()
     asked: str = ""
-    """What the user said last."""
+    """The user's last words."""
     told: frozenset[str] = frozenset()
     """The lessons about which it was already warned."""
     folder: str = ""
-    """Its working directory; empty where it is unknown."""
+    """Its working directory; empty if it is unknown."""
     session: str = ""
     """Its name."""
 
@@ -116,7 +116,7 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A trap that a call is about to step into. It is advice only; the caller decides."""
 
     trap: str
-    """What went wrong before, or which rule of the user the call violates."""
+    """The earlier failure, or the user's rule that the call violates."""
     way_out: str
     """What to do instead."""
     why: str
@@ -341,7 +341,7 @@ def _steps_into(trap: Trap, call: _CallRead) -> bool:
 
 
 def _does_first(trap: Trap, piece: _Piece) -> bool:
-    """Whether a program is told in the report, and in the way out: `vpn connect` for "connect first"."""
+    """Whether a program is mentioned in the report and in the way out: `vpn connect` for "connect first"."""
     way, said = ({word.lower() for word in _WORD.findall(each)} for each in (trap.way_out, trap.said))
     words = {word.lower() for word in piece.words}
     return len(words) > 1 and words <= way | said and not words.isdisjoint(way)
@@ -361,7 +361,7 @@ def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
 _TRIES = frozenset(
     "--dry-run --dryrun --list-hosts --list-tasks --collect-only --just-print --syntax-check --no-act".split()
 )
-"""Options with which a program only prints what it would do."""
+"""Options with which a program only prints its intended actions."""
 _TRIES_BY_N = frozenset("make rsync".split())
 
 
@@ -520,7 +520,7 @@ def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _CallRead]], so_far: Se
 
 
 def _is_there(way_out: str, folder: str) -> bool:
-    """Whether the way out is a folder that the session is in already."""
+    """Whether the way out is to change to a folder that the session is in already."""
     words = way_out.split()
     return len(words) == 2 and words[0] == "cd" and bool(folder) and _ends(folder, words[1].rstrip("/"))
 

@@ -44,11 +44,11 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
 HALF_LIFE_DAYS = 120.0
-"""The age at which an observation counts half in a ranking."""
+"""The age at which an observation has half its weight in a ranking."""
 PRIOR: Mapping[Category, float] = {"failure": 0.1, "procedural": 0.5, "factual": 0.9}
 """The share of a category's claims that hold, before anything else is known."""
 PRIOR_RUNS = 2.0
-"""The number of runs as which the prior counts."""
+"""The weight of the prior, as a number of runs."""
 _DAY = 86_400.0
 
 
@@ -153,17 +153,17 @@ def age_weight(at: datetime | None, now: datetime) -> float:
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 COSTLY_TOKENS = 6_000
 COSTLY_SECONDS = 240.0
-"""The least cost of a fact that was seen only once and is still told."""
+"""The minimum cost of a fact that was seen only once and is shown nevertheless."""
 TOKENS_A_SECOND = 50.0
-"""How many tokens count as much as a second of waiting: so many are read and written in that time."""
+"""The number of tokens that cost as much as a second of waiting: about as many are read and written in that time."""
 A_FAILURE_TOKENS = 1_000.0
 """The cost of a failed call besides its own text: another turn, which reads a context of ten thousand tokens at a
 tenth of the price, since they are cached."""
 SURE_FROM = 0.75
-"""From this share on, a run that shows the contrary counts against a claim; below, it only lowers the share."""
+"""From this share on, a run that shows the contrary is evidence against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
 AGAIN = 5
-"""How many runs must meet a failure whose message already says what to do, before it is told in advance."""
+"""How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
 MANY = 20
 """In how many runs a tool for files must make the same requirement."""
 INSISTS = 4
@@ -218,7 +218,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
 
 
 def taken_back(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
-    """What users said later against a ruling, as evidence: a draft for each run of its project.
+    """Later statements of users against a ruling, as evidence: a draft for each run of its project.
 
     Runs without times are left out, since their order is unknown.
     """
@@ -309,7 +309,7 @@ def _is_costly(observations: Sequence[Observation]) -> bool:
 def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
     """Whether a lesson only says what one sees anyway when it is needed: in the failure itself, or next to the file.
 
-    The guard still uses it; it is not told elsewhere. `met` are the observations of its occasion, in the same project.
+    The guard still uses it; it is not shown elsewhere. `met` are the observations of its occasion, in the same project.
     """
     held = [each for each in observations if each.held]
     best = best_worded(held)
@@ -506,7 +506,7 @@ def _age(seen: Observation) -> float:
 
 
 def wording_of(seen: Observation) -> str:
-    """What a run says, with the limits within which it holds."""
+    """The text of a run's observation, with the limits within which it holds."""
     return f"{seen.text} {seen.limits}".strip()
 
 
@@ -618,9 +618,9 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     cues = (record.cue,) if narrow else cues_to_read(record.cue)
     standing = standing_of([one for cue in cues for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:
-        # For other claims the occasion already counts these runs.
+        # For other claims the occasion already includes these runs.
         standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
-    # A call that mostly works is no trap. One run of an unknown project is too little, unless the program itself
+    # A call that mostly works is not a trap. One run of an unknown project is too little, unless the program itself
     # refused.
     enough = standing.runs >= LEAST_RUNS or projects or PROVEN in best.conditions
     if trigger is None or 2 * standing.runs < standing.met or not enough:
@@ -703,9 +703,9 @@ def as_part(text: str) -> str:
 
 
 LONGEST = 240
-"""Most characters of a quotation."""
+"""The maximum number of characters of a quotation."""
 MOST = 4
-"""Most quotations from one message."""
+"""The maximum number of quotations from one message."""
 TOGETHER = 4
 """How many words of a lesson a line must have to be found by them."""
 _AROUND = 80

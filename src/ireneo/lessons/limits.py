@@ -1,4 +1,4 @@
-"""Where a reported failure applies: a place, a host, an environment, a branch, the whole or one worker at a time.
+"""The limits of a reported failure: a place, a host, an environment, a branch, the whole or one worker at a time.
 
 Such a limit is stated in words, and seldom part of a call. So a call need not show it, but one that names another place
 is not affected: a failure in `tests/integration` doesn't concern `pytest tests/unit`. A hook imports this module for
@@ -73,7 +73,7 @@ def _other_place(value: str, words: Sequence[str], every: Sequence[str], folders
         return False
     first = value.strip("/").split("/")
     if len(first) == 1 and value.endswith("/"):
-        # Other folders are beside a folder of that name.
+        # A folder of that name has other folders next to it.
         return bool(named) or any(_FOLDER.fullmatch(each) for each in folders)
     return bool(named) or (len(first) > 1 and any(first[0] in each.split("/") for each in folders))
 

@@ -53,7 +53,7 @@ class Programs(Struct, frozen=True, kw_only=True):
     own_commands: Mapping[str, frozenset[str]]
 
     def has_subcommands(self, program: str) -> bool:
-        """Whether the first plain word after a program says what it does."""
+        """Whether the first plain word after a program is a subcommand."""
         return program in self.subcommands or program in self.groups
 
 
@@ -96,7 +96,7 @@ _NAMED_AFTER_ACTION = lazy_re(
     r"(?:^|[-_./])(?:run)?(?:tests?|run|lint|check|build|fmt|format|deploy|install|setup|start|stop|bootstrap|clean|verify"
     r"|gen|generate|release|publish|migrate|update|sync|fix|repro\w*)(?:[-_.]|$)"
 )
-"""A script named after what it does: the word after it is an argument, not a subcommand."""
+"""A script named after its function: the word after it is an argument, not a subcommand."""
 _MOST_WORDS = 3
 _LONGEST_NAME = 80
 _VERBS = frozenset("deploy list create delete describe update get add remove show start stop".split())
@@ -247,7 +247,7 @@ def _past_options(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], li
 
 
 def _module(words: Sequence[str]) -> list[str] | None:
-    """What ``python -m`` runs."""
+    """The module that ``python -m`` runs."""
     rest = list(words[1:])
     while rest and rest[0].startswith("-"):
         if rest[0] == "-m":
@@ -288,10 +288,10 @@ def _canonical(words: Sequence[str]) -> tuple[str, str]:
 
 
 def _as_shown(word: str, name: str) -> str:
-    """The program as it was written, where it is in a folder of the project."""
+    """The program as it was written, if it is in a folder of the project."""
     if _SHOWN_FOLDER.match(word) and not word.startswith("/"):
         return word.removeprefix("./") if word.count("/") > 1 else word
-    # Where `python` is missing, `python3` may exist: the version is displayed, but is not part of the name.
+    # If `python` is missing, `python3` may exist: the version is displayed, but is not part of the name.
     written = word.rsplit("/", 1)[-1]
     return written if written != name and _VERSION.sub("", written) == name else name
 

@@ -27,7 +27,7 @@ def limited(text: str, limits: str) -> str:
 
 
 LONGEST = 420
-"""Most characters of a lesson."""
+"""The maximum number of characters of a lesson."""
 MOST_SOURCES = 8
 Messages = Mapping[MessageId, Message]
 

@@ -1,4 +1,4 @@
-"""Observe where things are: missing paths and where they really are, and searches that one folder floods.
+"""Observe the places of things: missing paths and the right ones, and searches that one folder floods.
 
 A file or folder is looked for in a wrong place or under a wrong name; a search goes through dependencies, build output,
 or records that nobody reads. Such an output costs as much as a failure, and often hides what was looked for. The way
@@ -61,7 +61,7 @@ class _Found(Struct, frozen=True, kw_only=True):
 
 
 def places(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
-    """The paths that a run looked for in vain, and where it found what it was looking for."""
+    """The paths that a run looked for in vain, and the places where it then found the file or folder."""
     if not material.project:
         return []
     lost = [(at, path, folder) for at, each in enumerate(run) for path, folder in _sought(each) if _stays(path, run)]
@@ -93,7 +93,7 @@ def _sought(failed: TriedCall) -> Iterator[tuple[str, bool]]:
 def _stays(path: str, run: Sequence[TriedCall]) -> bool:
     """Whether a path is missing in the whole run: it is neither created nor found."""
     worked = (each for each in run if each.worked)
-    # A pattern without matches is no missing path.
+    # A pattern without matches is not a missing path.
     met = (each.path or each.step.action.subject for each in worked if each.path or each.step.action.kind != "search")
     return not any(each == path or each.startswith(f"{path}/") for each in met)
 
@@ -158,7 +158,7 @@ def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
     beside = name != other and not _is_meant(sought, path)
     missing = _end(sought, 1 if name != other and not beside else 2)
     lies = _end(path, 2 if beside else 1 if name != other else PLACES)
-    # A path that only adds folders is no other place, and one that the failure itself names is no news.
+    # A path that only adds folders is not another place, and a path in the failure itself is not news.
     same = lies.endswith(missing) or missing.endswith(lies)
     if not same and not names_thing(run[at].step.output, lies):
         proven = beside or (name == other and _by_a_folder(sought, path))

@@ -31,15 +31,15 @@ LEAST_SHARED = 2
 FEW = 3
 """A word is always specific if at most this many goals and lessons contain it."""
 RELATED = 0.25
-"""The least score of a lesson that concerns a goal."""
+"""The minimum score of a lesson that concerns a goal."""
 LIKE = 0.2
-"""The least similarity of a similar past task."""
+"""The minimum similarity of a similar past task."""
 MOST_TASKS = 8
 """How many past tasks count as similar at most."""
 USED_MORE = 2.0
 """How much more often similar tasks must have a command or trap than others, for it to belong to them."""
 DOUBT = 1.0
-"""Added to the total similarity, so that a single similar task counts little."""
+"""Added to the total similarity, so that a single similar task has little weight."""
 _OWN_NAME = lazy_re(
     r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
 )
@@ -199,10 +199,10 @@ _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
 FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
 """Absolute folders, which say nothing about the subject of a text."""
 SAME_SHARE = 0.75
-"""The least share of the shorter lesson's words that the other must also have for both to say the same."""
+"""The minimum share of the shorter lesson's words that the other must also have for both to say the same."""
 LEAST_WORDS = 2
 STANDS_SHARE = 0.8
-"""The least share of a lesson's words in lines that already say it."""
+"""The minimum share of a lesson's words in lines that already say it."""
 LINES_TOGETHER = 3
 """How many adjacent lines of a file are read together."""
 

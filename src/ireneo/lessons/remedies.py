@@ -64,7 +64,7 @@ _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
 _MOST_OF_AN_OPTION = 3
-"""Most words of an option, with its values."""
+"""The maximum number of words of an option, with its values."""
 _VERSION = lazy_re(r"v?\d{1,4}(?:\.\d{1,4}){0,2}")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
@@ -73,7 +73,7 @@ _WORD = lazy_re(r"[A-Za-z][\w.-]{1,40}")
 
 
 class Remedy(Struct, frozen=True, kw_only=True):
-    """What was done about a failure, and whether it helped."""
+    """The reaction to a failure, and whether it helped."""
 
     label: str
     """Its code, the same in all runs: ``first:make db``, ``use:bin/test``, ``with:-tags=integration``."""
@@ -113,7 +113,7 @@ _WITHOUT_CHECKS = lazy_re(
     r"(?:tls|ssl|cert\w*|https?)\w{0,20}(?:verif|reject|check)|no[-_]?(?:ssl[-_]?)?verify|insecure|dangerously|unsafe",
     re.I,
 )
-"""Names that turn off a safety check: the call then passes, but that is no advice."""
+"""Names that turn off a safety check: the call then passes, but isn't worth advising."""
 
 
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -359,7 +359,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         usable = not plain and _PROGRAM_NAME.match(name)
         other = each.shell and name != failed.program and each.step.action.kind in ("run", "check")
         alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
-        # The argument itself is no alternative: executing a test file says nothing about the project's tests.
+        # The argument itself is not an alternative: executing a test file says nothing about the project's tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
         if of_the_case:
             continue
@@ -722,7 +722,7 @@ def _acts(each: TriedCall) -> bool:
 
 
 def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
-    """Whether `program` had succeeded shortly before, so that it was not what was missing."""
+    """Whether `program` had succeeded shortly before, so that it wasn't missing."""
     for each in reversed(before):
         if each.worked and (each.step.action.kind in CHANGES or each.program == then):
             return False

@@ -1,4 +1,4 @@
-"""Which projects are one repository (clones, worktrees and checkouts in several folders), as far as runs prove it.
+"""Find the projects that are one repository (clones, worktrees and checkouts), as far as runs prove it.
 
 A project is named after its folder, so a clone elsewhere may be another project. Projects of one repository share their
 lessons, so only proof unites them: a worktree that git lists; or folders of the same name with the same remote, or with
@@ -98,7 +98,7 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
         outside = any(not _is_within(each, material.project) for each in places)
         here = away
         for place in places:
-            # What git prints elsewhere belongs to another repository, until the run is back.
+            # Output of git in another folder belongs to another repository, until the run is back.
             here = not _is_within(place, material.project) or (here and not _is_whole(place))
         if not (here or outside or step.failed or "git" not in command):
             told = list(_printed(command, step.output, material.project))

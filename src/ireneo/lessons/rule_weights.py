@@ -18,11 +18,11 @@ from ireneo.summaries.pins import QUOTED
 _SAYS = topic(Rulings)
 
 RULES = 2.0
-"""The least weight of a ruling."""
+"""The minimum weight of a ruling."""
 STANDS = 4.0
-"""The least weight of a ruling that is told to later runs although it was said only once."""
+"""The minimum weight of a ruling that is shown to later runs although it was given only once."""
 LEAST = 2
-"""The least number of content words of a ruling."""
+"""The minimum number of content words of a ruling."""
 ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 """The heading before a ruling's words that names its subject."""
 BEGINS = 400
@@ -120,13 +120,13 @@ def alone_weight(sentence: str) -> float:
     asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _SAYS.asks.match(said)
     tied = 1.0 * bool(_SAYS.points.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_SAYS.hedges.search(said))
     tied += 0.5 * joins(sentence) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
-    # A bare no and an agreement are answers; a dispute about facts is no rule.
+    # A bare no and an agreement are answers; a dispute about facts is not a rule.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_SAYS.accepts.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
     tied += 4.0 * bool(_SAYS.disputes.search(said)) - 0.5 * bool(_SAYS.stressed.search(sentence))
     # A contrast of two named things applies in general.
     tied -= 0.5 * (len(NAMES.findall(sentence)) > 1 and bool(_SAYS.contrasts.search(said)))
-    # A word for a process only counts in an order: a program may be about commits too.
+    # A word for a process only has weight in an order: a program may be about commits too.
     return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(topic(Binding).from_now.search(sentence)) - tied
 
 

@@ -74,11 +74,11 @@ BESIDE = 2
 """If a message is this many times as long as a ban on changing something, the ban limits what else the message asks
 for."""
 MOST, MOST_OF_RULES = 4, 12
-"""Most rulings of one message, and of one that is a list of rules."""
+"""The maximum number of rulings of one message, and of one that is a list of rules."""
 BEFORE = 2
 """How many sentences “make that a rule” may refer to."""
 DENIED = 1.0
-"""The weight that a sentence gains next to one that rejects what was done."""
+"""The weight that a sentence gains next to one that rejects the agent's work."""
 CONCEDED = "conceded"
 """The condition of a ruling that the agent accepted as a correction."""
 
@@ -127,7 +127,7 @@ class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
     """Whether it names its subject."""
     why: str
     repeatable: bool = False
-    """Whether it is part of a request, so that it is only told if several requests repeat it."""
+    """Whether it is part of a request, so that it is only shown if several requests repeat it."""
     recorded: bool = False
     """Whether its user asked that it be written down as a rule."""
 
@@ -138,7 +138,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     marks = [_weight(each, said, works=works) for each in own]
     denied = [blames(each.text) for each in own]
     if not said.opening and any(denied):
-        # What is to be done instead is next to a rejection.
+        # The alternative is next to a rejection.
         marks = [
             mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
@@ -270,7 +270,7 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """What a user asks to write down as rules.
+    """The sentences that a user asks to write down as rules.
 
     After such a request these are the sentences that order something or say how it must be; before “make that a rule”
     the two sentences that it refers to.
@@ -414,9 +414,9 @@ def reach(text: str) -> float:
 
 
 SHARED = 0.6
-"""The least share of the shorter ruling's stems that both must have."""
+"""The minimum share of the shorter ruling's stems that both must have."""
 ALIKE = 0.3
-"""The least share of all stems of both rulings that both must have."""
+"""The minimum share of all stems of both rulings that both must have."""
 MOST_STEMS = 24
 
 

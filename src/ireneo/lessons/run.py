@@ -32,7 +32,7 @@ _DEEP = 3
 
 
 def outcome_of(drafts: Iterable[Draft]) -> RunOutcome:
-    """The result of a run according to its log: a verdict or a reward counts before the exit status."""
+    """The result of a run according to its log: a verdict or a reward takes precedence over the exit status."""
     said = [each for about in _about_run(drafts) for each in _places(about)]
     verdict = next((good for each in said if (good := _verdict(each)) is not None), None)
     if verdict is None:
@@ -44,7 +44,7 @@ NotedSort = Literal["learned", "workflow", "friction"]
 MOST_NOTED = 60
 """How many sentences of one log are read at most."""
 LONGEST = 400
-"""Most characters of such a sentence."""
+"""The maximum number of characters of such a sentence."""
 
 
 class NotedWords(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -138,7 +138,7 @@ _WORKTREES = ("/.worktrees/", "/.claude/worktrees/", "/.git/", "/worktrees/")
 _ABOVE = lazy_re(
     r"^(?:/(?:Users|home)/[^/]+|/root|[A-Za-z]:/Users/[^/]+|(?:/private)?/var/folders/[^/]+/[^/]+(?:/T)?|[A-Za-z]:)(?=/|$)"
 )
-"""Home folders and temporary folders, which are no part of a project's name."""
+"""Home folders and temporary folders, which are not part of a project's name."""
 _NOWHERE = frozenset(
     "tmp var private usr opt mnt srv workspace workspaces testbed app src code repo repos work projects project data "
     "root home users desktop documents downloads dev git github github.com clients customers".split()
@@ -206,7 +206,7 @@ def _of_folder(folder: str) -> str:
         return ""
     name = re.split(r"--(?:worktrees|claude-worktrees|git)-", name)[0]
     parts = [part for part in name.split("-") if part]
-    # A home folder is no project.
+    # A home folder is not a project.
     least = 3 if parts[0] in ("Users", "home") else 2
     if len(parts) < least or parts[-1].lower() in _NOWHERE or _ACCIDENT.match(parts[-1]):
         return ""
@@ -252,7 +252,7 @@ def costs_of(messages: Sequence[Message]) -> dict[MessageId, Cost]:
 
 
 DiaryAuthor = Literal["structure", "agent", "model"]
-"""Who wrote an entry: the agent itself, a model, or the rules that read the structure of a run."""
+"""The author of an entry: the agent itself, a model, or the rules that read the structure of a run."""
 
 
 class DiaryLine(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -263,7 +263,7 @@ class DiaryLine(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
 
 
 class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The entry of one task: a goal of the user, and what was done for it."""
+    """The entry of one task: a goal of the user, and the work on it."""
 
     goal: str
     """The goal in the user's words, shortened."""
@@ -363,14 +363,14 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What one run shows of a claim."""
+    """The evidence of one run on a claim."""
 
     cue: str
     """The code of the claim, the same in all runs: ``Edit <unread> ⇒ File has not been read yet``."""
     category: Category
     session: str
     project: str = ""
-    """Empty where it is unknown."""
+    """Empty if it is unknown."""
     at: datetime | None = None
     """When the run last showed it, for or against; None without times in the log."""
     held: int = 0
@@ -410,7 +410,7 @@ class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     held: int
     broke: int
     runs: int
-    """Runs in which it held at least once."""
+    """The number of runs in which it held at least once."""
     projects: tuple[str, ...]
     """The projects in which it held, sorted; without the empty one."""
     first: datetime | None

@@ -22,15 +22,15 @@ _SAYS = topic(SaidOnce)
 _WISHES = topic(Wishes)
 
 LONGEST = 45
-"""Most words of a sentence that is told; a longer one is a list without punctuation."""
+"""The maximum number of words of a sentence that is told; a longer one is a list without punctuation."""
 HEADINGS = 0.3
 """The share of capitalised words from which a text is a list of headings."""
 LOUD = 30
 """From this many letters on a ruling in capitals is anger, not a program's short rule."""
 LEAST = 2
-"""The least number of content words of a ruling, not counting praise and blame."""
+"""The minimum number of content words of a ruling, without praise and blame."""
 SHORT = 30
-"""Most words of a sentence that chooses a tool; a longer one says what the tool is for."""
+"""The maximum number of words of a sentence that chooses a tool; a longer one says what the tool is for."""
 CLOSE = 4
 """How many words after the verb may contain the tool."""
 

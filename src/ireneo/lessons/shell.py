@@ -40,7 +40,7 @@ class StepFailure(Struct, frozen=True, kw_only=True, gc=False):
     """The step of a call that failed, and its errors."""
 
     program: str
-    """The canonical name of the step; empty where it is unknown."""
+    """The canonical name of the step; empty if it is unknown."""
     shown: str
     """The step as it is displayed."""
     step: ShellStep | None
@@ -299,9 +299,9 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = ""
     """The name of its log format; empty where it was appended."""
     project: str = ""
-    """The project that it worked on; empty where it is unknown."""
+    """The project that it worked on; empty if it is unknown."""
     outcome: RunOutcome = "unknown"
-    """Its result according to the log: what a failed run did is no remedy for anything."""
+    """Its result according to the log: what a failed run did is not a remedy for anything."""
     noted: tuple[NotedWords, ...] = ()
     """The summary of the run in its log."""
     messages: tuple[Message, ...]
@@ -333,7 +333,7 @@ class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     shell: bool
     """Whether it runs a command line."""
     path: str
-    """The one file or folder among the arguments of another tool; empty where there is none."""
+    """The one file or folder among the arguments of another tool; empty if there is none."""
     program: str
     """The program or tool that failed or worked: ``go test``, ``Edit``; an interpreter, where it ran a temporary
     script. Empty if it is unknown which step of a command failed, so that nothing can be learned from it."""
@@ -343,7 +343,7 @@ class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     """It changes a file that the run has neither read nor written before."""
     worked: bool
     faults: tuple[str, ...]
-    """The names of its errors, the most important first; empty where it worked, or its failure doesn't count."""
+    """The names of its errors, the most important first; empty if it worked, or its failure doesn't count."""
     told: tuple[Fault, ...]
     """The errors with the lines that report them; empty if no line does."""
     tokens: int

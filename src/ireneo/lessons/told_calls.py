@@ -18,7 +18,7 @@ from ireneo.patterns import lazy_re
 _SAYS = topic(Warned)
 
 MOST_WORDS = 5
-"""Most words of a command without backticks."""
+"""The maximum number of words of a command without backticks."""
 
 BRACKETS = lazy_re(r"\([^()]{1,300}\)")
 MARKED = lazy_re(r"`([^`\n]{1,200})`")
@@ -74,7 +74,7 @@ def goes_wrong(clause: str) -> bool:
 
 
 def goes_well(clause: str) -> bool:
-    """Whether a clause says that what it names is the right way, or harmless."""
+    """Whether a clause says that the call it names is right or harmless."""
     return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not goes_wrong(clause))
 
 
@@ -93,7 +93,7 @@ _EVERYDAY = frozenset(
 )
 """Programs that are words of every text."""
 OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
-"""Programs whose subcommands mostly name what they are about."""
+"""Programs whose subcommands mostly name their object."""
 _OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
 """Programs whose subcommands may take the name of a package."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
@@ -193,7 +193,7 @@ def named_calls(clauses: Sequence[str]) -> Iterator[NamedCall]:
 def _calls_at(
     said: Sequence[str], place: int, behind: Sequence[str], clause: str, changes: bool
 ) -> Iterator[tuple[str, ToldCall]]:
-    """The calls that a word without marks may name, with the words `behind` it, up to one that is none of them."""
+    """The calls that a word without marks may name, with the words `behind` it that belong to the call."""
     word, known = said[place], programs()
     program = program_name(word[:1].lower() + word[1:]) if word[:1].isalpha() or word[:1] in ".~/" else ""
     behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), behind))
@@ -212,7 +212,7 @@ def _calls_at(
         if changes and (path := _of_path(word)) is not None:
             yield "path", path
     elif several and behind and behind[0] not in articles and behind[0][0] != "-":
-        # "make deploy hangs" is told of a command; "make sure the door is locked" orders something.
+        # "make deploy hangs" is about a command; "make sure the door is locked" is an order.
         orders = everyday and not flags and (place or articles.intersection(said[place + 2 : place + 3]))
         if not orders and (call := _with_object(program, behind, said[place + len(behind) + 1 :], flags)) is not None:
             yield "subcommand", call
@@ -237,7 +237,7 @@ def _calls_at(
 def _with_object(
     program: str, behind: Sequence[str], goes_on: Sequence[str], flags: tuple[str, ...]
 ) -> ToldCall | None:
-    """The command of a program and its subcommand, with what it is about where it always names something."""
+    """The command of a program and its subcommand, with its object if the program always names one."""
     call = call_of_command(" ".join(_command_of([program, *behind], several=True)))
     if call is None:
         return None
@@ -249,7 +249,7 @@ def _with_object(
 
 
 def _unknown(word: str, flags: tuple[str, ...], following: str) -> Iterator[tuple[str, ToldCall]]:
-    """A program of the project's own: it has flags, or fails by a name that is no word."""
+    """A program of the project's own: it has flags, or fails by a name that is not a word."""
     if flags or (_MADE_UP.search(word) and _SAYS.fails.search(following)):
         yield "unknown", ToldCall(command=word, words=flags)
 
@@ -265,7 +265,7 @@ def _acts(program: str, said: Sequence[str]) -> bool:
 
 
 def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
-    """The commands that verbs tell: "don't force push", "I committed with --no-verify"."""
+    """The commands expressed by verbs: "don't force push", "I committed with --no-verify"."""
     for verb, commands in _SAYS.deeds.items():
         if found := re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
             program, name, *flags = commands[0].split()
@@ -290,7 +290,7 @@ def _before(clause: str, named: NamedCall) -> str:
 
 
 def cues_of(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> Iterator[str]:
-    """What speaks for a call as the failing one, or against it; `every` is named by the text."""
+    """The cues for or against a call as the failing one; `every` holds all calls that the text names."""
     clause, call = clauses[named.at], named.call
     before = _before(clause, named)
     path, program = bool(call.path and not call.command), next(iter(call.command.split()), "")

@@ -77,7 +77,7 @@ _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z
 
 
 class ToldFailure(Struct, frozen=True, kw_only=True):
-    """What a text says about a failure: which calls fail, what goes wrong, what to do instead, and why."""
+    """A failure according to a text: the failing calls, the symptom, what to do instead, and why."""
 
     said: str
     command: str = ""
@@ -90,17 +90,17 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
     forbidden: bool = False
     """Whether the text says that this must not be done."""
     limits: tuple[str, ...] = ()
-    """Where it applies; see `ireneo.lessons.limits`."""
+    """The places, hosts and so on to which it is limited; see `ireneo.lessons.limits`."""
 
 
 def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
-    """The traps of a reported failure; none if it names no call, is disputed, or no way out is known.
+    """The traps of a reported failure; empty if it names no call, is disputed, or no way out is known.
 
     A failure that was remembered by hand needs no way out, nor does something that must not be done at all.
     """
     if record.cue or not record.holds or disputes(record):
         return []
-    # A reverted change has no known way out: reverting it is none.
+    # A reverted change has no known way out: reverting it isn't one.
     if action_of(record.signature).startswith(_TAKEN_BACK):
         return []
     pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
@@ -319,7 +319,7 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
 
 
 def _settings(failing: str, about: ToldCall) -> Iterator[str]:
-    """What a call has to show: a variable with its value, or a name with a backslash, before what goes wrong."""
+    """Text that a call must contain: a variable with its value, or a name with a backslash; before the symptom."""
     if about.before or about.replaced or not about.command:
         return iter(())
     wrong = _SAYS.fails.search(failing)
@@ -366,7 +366,7 @@ def _is_label(clause: str) -> bool:
 
 
 def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> tuple[str, ...]:
-    """The commands, flags, variables and places with which a call steps into nothing: those of what is to be done."""
+    """The commands, flags, variables and places of the way out: a call with one of them avoids the trap."""
     have = {about.path, about.command, *about.command.split(), *" ".join(about.words).split()}
     lacking = _LACKING.search(failing)
     good = [each for each in others if any(how.search(each) for how in (_SAYS.acts, _SAYS.fine, _SAYS.right))]
@@ -374,10 +374,10 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     bare = _QUOTED.sub(
         "", " ; ".join((way, *(each for each in good if not FORBIDS.search(each)), lacking[0] if lacking else ""))
     )
-    # Of a flag with its value in marks the value counts: `-n 1`.
+    # Of a marked flag with its value, the value is required: `-n 1`.
     plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
     out = [each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain)]
-    # What stands behind another command is its own.
+    # Words after another command belong to that command.
     others_own = (each for each in named_calls([way]) if each.how in ("subcommand", "program", "alone"))
     other = next((each for each in others_own if each.call.command != about.command), None)
     if other is not None:
@@ -394,7 +394,8 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
         read = call_of_command(each)
         out += [found[0] for found in _VARIABLE.finditer(each)]
-        # The failing call itself is named beside its way out; one that only adds to it is known by what it adds.
+        # The failing call itself may be named with its way out; a way out that only adds to it is recognised by the
+        # addition.
         if each.startswith("-") and " " in each and each not in failing:
             out.append(each)
         elif read is None or read.command != about.command:
@@ -410,7 +411,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     alone = _ALONE_LACKING.search(failing)
     if alone and about.command and alone[1] not in topic(Words).stop:
         out.append(f"{about.command} {alone[1]}")
-    # What the call has anyway, as `-fd` in `-fdx`, and the command itself are no way out of it.
+    # The call's own parts (`-fd` in `-fdx`), and the command itself, are not a way out.
     mine = {letter for each in have if SHORT.fullmatch(each) for letter in each}
     return tuple(
         each for each in dict.fromkeys(out) if each not in have and not (SHORT.fullmatch(each) and mine >= set(each))
@@ -435,7 +436,7 @@ _BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
 _ROOT = lazy_re(
     lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:{row_of('root')})(?![\w-])", re.I
 )
-# Where it holds is told right behind such a word, or after an article and at most two words more.
+# The place follows such a word directly, or an article and at most two further words.
 _WHERE = lazy_re(
     lambda: (
         rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
@@ -463,7 +464,7 @@ _ON_BRANCH = lazy_re(
 
 
 def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
-    """Where a failure applies, by what its clause says before it says what goes wrong."""
+    """The limits of a failure, from the part of its clause before the symptom."""
     wrong = _SAYS.fails.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
     if not goes_wrong(failing):

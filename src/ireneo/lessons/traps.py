@@ -1,4 +1,4 @@
-"""Observe traps: which programs fail in a run, with which errors, and what the way out was."""
+"""Observe traps: the programs that fail in a run, their errors, and the way out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
 IN_SIGHT = "in sight"
-"""The condition of a way out that the failure itself states."""
+"""The `condition` value that marks a way out which the failure itself states."""
 PROVEN = "proven"
 """The condition of a way out that follows from a program's own refusal: once is proof, in any project."""
 SAID_AFTER = 2
@@ -45,7 +45,7 @@ _OUTPUT = 4_000
 _LINE = 70
 """How many characters of an error are quoted."""
 LONGEST_SAID = 24
-"""Most messages between a failure and its remedy that are searched for a reason."""
+"""The maximum number of messages between a failure and its remedy that are searched for a reason."""
 
 
 class _Fall(Struct, frozen=True, kw_only=True):

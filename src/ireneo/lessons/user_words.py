@@ -1,4 +1,4 @@
-"""What a user says in a run: messages, refusals and answers; wishes that users repeat, and commands that they refuse.
+"""Read users' words in a run: messages, refusals and answers; wishes that they repeat, and commands that they refuse.
 
 One request for tests means nothing. But if users ask for them in run after run, when the work is done, the next run
 should write them unasked. Each kind of wish is a claim that several runs must show. So is each command that was
@@ -40,7 +40,7 @@ WORK = CHANGES | {"read"}
 OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
 """Log formats of coding tools; some of their logs hold no call."""
 _ABOUT = 140
-"""Most characters of the quotation that names the subject of a ruling."""
+"""The maximum number of characters of the quotation that names the subject of a ruling."""
 _TOLD_ELSEWHERE = 1_500
 """A message of at least this length that opens a run, or has headings or tags, was not typed: it is a plan or
 report."""
@@ -196,7 +196,7 @@ def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) ->
 
 
 def _last_sentence(asked: Message) -> tuple[str, MessageId | None]:
-    """The user's previous request, as the subject of what is added to it."""
+    """The user's previous request, as the subject of an addition to it."""
     told = [each for each in sentences(without_recalled(asked.draft.text)) if len(stems_of(each)) >= FEW]
     return (f"“{clip(told[-1], _ABOUT)}”", asked.id) if told else ("", None)
 
@@ -218,7 +218,7 @@ def is_work(material: RunMaterial) -> bool:
 
 ASK_FIRST = "ask the user before you run it"
 LONGEST = 200
-"""Most characters of a sentence that is quoted; a longer one concerns its task."""
+"""The maximum number of characters of a sentence that is quoted; a longer one concerns its task."""
 PLAIN = 70
 """The same for a sentence that needs no context, which is preferred."""
 _PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
@@ -235,7 +235,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
         if not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
         for at, each in enumerate(own_words(said.text)):
-            # Accepting an offer is no wish of the user's own.
+            # Accepting an offer is not a wish of the user's own.
             taken = at == 0 and _SAYS.accepted.match(each.text.lstrip())
             wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step and not taken else None
             if wish is None or (wish[0] in of_commands and not _names_command(each.text, material)):
@@ -265,7 +265,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
 
 
 def wish_kind(sentence: str) -> str:
-    """The kind of wish that a sentence expresses; empty where it expresses none."""
+    """The kind of wish that a sentence expresses; empty if it expresses none."""
     found = _wish_in(" ".join(sentence.split()))
     return found[0] if found else ""
 

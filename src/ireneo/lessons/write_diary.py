@@ -38,7 +38,7 @@ from ireneo.summaries.statements import asks, gives_reason, is_intent, prose, pr
 from ireneo.summaries.steps import CHANGES, Step, clip
 
 UNASKED = "(nobody asked)"
-"""Shown instead of a goal where there is none."""
+"""Shown instead of a goal if there is none."""
 
 
 def render_diary(entries: Sequence[DiaryEntry]) -> str:
@@ -78,7 +78,7 @@ def _list(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
 
 
 OFTEN = 3
-"""The least number of failures of one check that make a pattern."""
+"""The minimum number of failures of one check that make a pattern."""
 
 
 def pattern_of(task: Task) -> DiaryLine | None:
@@ -102,7 +102,7 @@ def pattern_of(task: Task) -> DiaryLine | None:
 NEXT = 4
 """How many calls after a failure may still explain it."""
 MOST_OF_A_REASON, LEAST_OF_A_REASON = 170, 5
-"""Limits of a quoted sentence: most characters, fewest words."""
+"""Limits of a quoted sentence: the maximum number of characters, the minimum number of words."""
 
 
 SHARED = 2
@@ -260,7 +260,7 @@ def _outcome(attempt: Attempt) -> str:
 
 
 def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
-    """The failures, each once however often it occurred, with what was done instead."""
+    """The failures, each once however often it occurred, with the alternative that was taken."""
     groups: dict[str, list[Attempt]] = {}
     for attempt in filter(_says_something, task.attempts):
         if attempt.outcome == "undone":
@@ -383,16 +383,16 @@ def sources_of(shown: Iterable[Step]) -> tuple[MessageId, ...]:
 
 
 MOST_LINES = 8
-"""Most lines of a section that an agent writes at once."""
+"""The maximum number of lines of a section that an agent writes at once."""
 MOST_CHARACTERS = 300
-"""Most characters of a line."""
+"""The maximum number of characters of a line."""
 SHOWN = 3
 """How many unverified names are listed in one line at most."""
 _MARK = lazy_re(r"^(?:[-*•]|\d{1,3}[.)])\s+")
 
 
 class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an agent wrote about its current task."""
+    """The notes of an agent about its current task."""
 
     at: MessageId = MessageId("")
     """The message after which it was written."""
@@ -636,7 +636,7 @@ def _frame(task: Task, room: int) -> DiaryEntry:
 
 
 def _left_open(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
-    """Those of `lines` whose section the agent left empty."""
+    """The `lines` whose section the agent left empty."""
     if frame.author != "agent":
         return list(lines)
     said: dict[Section, bool] = {

@@ -83,7 +83,7 @@ PAD_SHARE = 0.4
 LINE_SHARE = 0.35
 """The share of a tight budget that one memory may take; a longer one is cut, with a mark."""
 REASON = 120
-"""Most characters of the reason why a memory is disputed or must be reconsidered."""
+"""The maximum number of characters of the reason why a memory is disputed or must be reconsidered."""
 _PAD_HEADING = "## Scratchpad"
 ALWAYS_HEADING = "## How the user wants to be answered"
 SAID_HEADING = "## What the user said"

@@ -29,7 +29,7 @@ from ireneo.patterns import lazy_re
 
 _WORDS = lazy_re(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _LONGEST = 90
-"""Most characters of a correction; a longer text says more than that."""
+"""The maximum number of characters of a correction; a longer text says more than that."""
 _PAUSE = lazy_re(r"(?:[,;:]|\s[–—-])\s")
 _DASH = lazy_re(r" [–—-]{1,3} ")
 _UMLAUTS = str.maketrans("äöü", "aou")
@@ -210,7 +210,7 @@ def _restated(parts: Mapping[str, str | None]) -> str:
 
 
 _FEW = 6
-"""Most words that can replace others."""
+"""The maximum number of words that can replace others."""
 
 
 def _without_leads(sentence: str) -> tuple[str, bool]:

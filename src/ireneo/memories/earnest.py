@@ -365,7 +365,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
         if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
             continue
         if _POSSESSED.match(sentence, found.end()) and predicate(sentence[found.end() :]) is None:
-            # "With Ben and his wife in Leeds" is no clause.
+            # "With Ben and his wife in Leeds" is not a clause.
             continue
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()

@@ -45,10 +45,10 @@ _NAMES = topic(Names)
 _SAYS = topic(Phrasing)
 
 MOST = 40
-"""Most facts of one message."""
+"""The maximum number of facts of one message."""
 _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
-"""Most words of a later thing in a list."""
+"""The maximum number of words of a later thing in a list."""
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _ONLY_NAMES = lazy_re(lambda: rf"\b{either(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
 _AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
@@ -308,7 +308,7 @@ class _FactReader:
     def _as_event(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
         """A statement that fills no slot, as an event: deeds of the speaker's circle are retold, all else is quoted.
 
-        It is no lasting fact, since later statements can't be relied on to end it.
+        It is not a lasting fact, since later statements can't be relied on to end it.
         """
         if kept.kind == "episodic" and said is not None and _SAYS.mine.match(said.subject):
             return kept
@@ -637,7 +637,7 @@ class _FactReader:
         # "Climbing, usually on Saturdays": words for when or how aren't liked things.
         hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
         more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
-        # "Allergic to walnuts, and Bella my cat sleeps here": a clause is no item of the list.
+        # "Allergic to walnuts, and Bella my cat sleeps here": a clause is not an item of the list.
         ends = (
             at
             for at, each in enumerate(more)

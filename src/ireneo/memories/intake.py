@@ -242,9 +242,9 @@ def _is_past(word: str) -> bool:
 
 
 MOST_BYTES = 65_536
-"""The most bytes of a memory's text in UTF-8."""
+"""The maximum number of bytes of a memory's text in UTF-8."""
 MOST_NAME = 1_000
-"""Most characters of a subject, attribute, value, task type, name, session, project or signature."""
+"""The maximum number of characters of a subject, attribute, value, task type, name, session, project or signature."""
 
 MOST_LABELS = 50
 
@@ -464,7 +464,7 @@ def _check_text(text: object) -> None:
 
 
 def check_time(name: str, value: object) -> None:
-    """Raise BadInput for a value that is no time, or has no zone."""
+    """Raise BadInput for a value that is not a time, or has no zone."""
     if value is None:
         return
     if not isinstance(value, datetime):

@@ -98,7 +98,7 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
 
 @lru_cache(4_096)
 def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
-    """The sentences of a quotation, each with its end; empty if the text is no quotation.
+    """The sentences of a quotation, each with its end; empty if the text is not a quotation.
 
     Cached, since each message is compared with the same memories.
     """

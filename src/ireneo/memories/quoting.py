@@ -23,13 +23,13 @@ from ireneo.memories.wording import telling
 from ireneo.patterns import lazy_re
 
 MOST_WORDS = 40
-"""Most words of a quotation of several parts."""
+"""The maximum number of words of a quotation of several parts."""
 LONGEST_QUESTION = 25
-"""Most words of a question that an answer is quoted with."""
+"""The maximum number of words of a question that an answer is quoted with."""
 _LONGEST_ANSWER = 14
-"""Most words of an answer that needs its question."""
+"""The maximum number of words of an answer that needs its question."""
 _LONGEST_PIECE = 14
-"""Most words of a part that continues the one before it."""
+"""The maximum number of words of a part that continues the one before it."""
 SHORT = 5
 """From this many words on a statement can be understood without the sentences around it."""
 _SHORT_REMARK = 3

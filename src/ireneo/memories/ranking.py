@@ -57,7 +57,7 @@ class Question(Struct, frozen=True, kw_only=True):
     terms: tuple[tuple[str, float], ...]
     """Each term once, in the order of the question, with its weight."""
     who: tuple[str, ...] = ()
-    """The speakers whose words are asked for. Their names are no terms."""
+    """The speakers whose words are asked for. Their names are not terms."""
     side: Literal["user", "assistant"] | None = None
     """Whose words are asked for if speakers have no names: "I" stands for the user, "you" for the assistant."""
     phrases: tuple[tuple[str, ...], ...] = ()

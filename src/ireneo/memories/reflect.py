@@ -15,15 +15,15 @@ from ireneo.patterns import lazy_re
 
 # Conclusions from episodes: when they are due, and what one must fulfil to be accepted.
 #
-# An event in other words is no conclusion. So a conclusion is based on episodes of at least two events, is about what
-# two of them say, and doesn't read like any of them. That is checked here, whoever drew it.
+# An event in other words is not a conclusion. So a conclusion is based on episodes of at least two events, is about
+# what two of them say, and doesn't read like any of them. That is checked here, whoever drew it.
 
 
 EPISODES_DUE = 12
 SALIENCE_DUE = 6.0
 """How many new episodes, or how much salience of theirs in total, make a reflection due."""
 MOST_CONCLUSIONS = 3
-"""Most conclusions drawn at one time."""
+"""The maximum number of conclusions drawn at one time."""
 MOST_CHARACTERS = 300
 RESTATED = 0.7
 """From this likeness on (common terms among the terms of either) a conclusion only repeats an episode."""

@@ -28,7 +28,7 @@ PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
 """Where one clause or list item ends and the next begins."""
 _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
-"""Most words of a list item if no word before it applies to the whole list."""
+"""The maximum number of words of a list item if no word before it applies to the whole list."""
 _LEFT_OUT = "…"
 _COUNTED = lazy_re(lambda: rf"\b(?:{either(topic(Numbers).cardinals)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)
 """A number before the last word of a text."""

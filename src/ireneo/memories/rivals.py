@@ -152,7 +152,7 @@ def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] 
     if found is None:
         return None
     who, what = (frozenset(terms(_OWNER.sub("", found[name]))) - _common() for name in ("who", "what"))
-    # "I" and "the user" are no terms.
+    # "I" and "the user" are not terms.
     return (who, what) if what else None
 
 

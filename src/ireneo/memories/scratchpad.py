@@ -12,9 +12,9 @@ from ireneo.errors import BadInput
 from ireneo.log.message import PAD_TAG, fenced, harmless
 
 PAD_TOKENS = 300
-"""Most tokens of a scratchpad."""
+"""The maximum number of tokens of a scratchpad."""
 MAX_TASK = 200
-"""Most characters of a task's name."""
+"""The maximum number of characters of a task's name."""
 _DONE, _OPEN = "- [x] ", "- [ ] "
 _BOXES = {"[x]": True, "[X]": True, "[ ]": False}
 

@@ -215,7 +215,7 @@ class Purpose:
         plain = _SAYS.plain | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
-        # A word of one language may have another meaning in the next: a "Roman" is no novel in English.
+        # A word of one language may have another meaning in the next: a "Roman" is not a novel in English.
         english = language == "en" and not large and not common_words().isdisjoint(_WORD.findall(self.text.casefold()))
         asks = _asks_in_english() if english else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))

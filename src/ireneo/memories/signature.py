@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from ireneo.patterns import lazy_re
 
 LONGEST = 300
-"""Most characters of the signature of an action, and of an error."""
+"""The maximum number of characters of the signature of an action, and of an error."""
 SEPARATOR = " ⇒ "
 """Separates the action from the error."""
 _NONE = "-"

@@ -300,7 +300,7 @@ def _import_together(
             name=first.name if session is None else "",
             session=session,
             project=home,
-            # An empty session in a folder that is searched is no error: somebody opened it and left.
+            # An empty session in a folder that is searched is not an error: somebody opened it and left.
             skip_empty=first.searched,
             on_progress=report,
         )

@@ -107,7 +107,7 @@ class LearningTally(LogTally, kw_only=True):
 
 
 SESSION_WIDTH = 15
-"""Most characters of a session's name behind what a run taught."""
+"""The maximum number of characters of a session's name after what a run taught."""
 
 
 def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:

@@ -379,7 +379,7 @@ def _fact(fact: Fact) -> dict[str, object]:
 
 
 MOST_NAMING = 100
-"""The most memories that are read to count those that name a subject."""
+"""The maximum number of memories that are read to count those that name a subject."""
 Limit = Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)]
 Ids = Annotated[
     list[str], argument("ID…", "The memories, by their ids or the beginning of them.", known=memories_begun)

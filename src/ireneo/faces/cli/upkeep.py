@@ -218,7 +218,7 @@ Also = Annotated[
 
 Preview = Annotated[bool, flag("--preview", "Only show what would go, and delete nothing.")]
 MOST_SHOWN, WIDEST = 40, 300
-"""The most lines that are shown of what is deleted, and the most characters of a line."""
+"""The maximum number of lines that are shown of what is deleted, and the most characters of a line."""
 
 
 def forget(

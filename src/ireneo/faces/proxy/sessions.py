@@ -37,7 +37,7 @@ class ProxySettings(Struct, frozen=True, kw_only=True):
     """How contexts are cut for the proxy's clients."""
 
     budget: int
-    """The most tokens of a request: prompt, tools and conversation."""
+    """The maximum number of tokens of a request: prompt, tools and conversation."""
     preset: str | None = None
     """None means coding for an agent with tools, else story."""
     viewpoint: str = ""

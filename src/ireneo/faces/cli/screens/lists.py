@@ -102,7 +102,7 @@ KIND_STYLES = {
     "message": "dim",
 }
 FOUND_LINES = 3
-"""The most lines that are shown of a text that was found."""
+"""The maximum number of lines that are shown of a text that was found."""
 _MEMORIES = (
     Column("kind", widest=21),
     Column("since"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ireneo.types import Cited, Evidence, LookupResult, Period, Record
 
 MOST_LINES = 40
-"""The most lines of a message that is shown among others; a single message is shown whole."""
+"""The maximum number of lines of a message that is shown among others; a single message is shown whole."""
 _ROLE_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 
 

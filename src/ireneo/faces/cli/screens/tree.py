@@ -145,7 +145,7 @@ def _axis(size: int, width: int) -> str:
 LABEL, WIDEST = 11, 120
 """Columns before a row of the drawing, and its widest."""
 MOST = 40
-"""The most summaries, branches or threads that are listed."""
+"""The maximum number of summaries, branches or threads that are listed."""
 _LAST = Column("first words", widest=200)
 
 
