@@ -46,7 +46,7 @@ def test_a_vector_without_direction() -> None:
     assert quantised([0.0, -0.0]) == bytes(2)
     assert quantised([]) == b""
     for wrong in (math.nan, math.inf, -math.inf):
-        with pytest.raises(ValueError, match="no finite number"):
+        with pytest.raises(ValueError, match="not a finite number"):
             quantised([1.0, wrong])
 
 

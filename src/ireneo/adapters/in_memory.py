@@ -90,8 +90,7 @@ class InMemoryStore(SqliteStore):
     """`ireneo.ports.store.Store` in memory: the same queries and transactions as SQLite, gone when it is dropped.
 
     In memory SQLite has no WAL, which would give readers a snapshot while another transaction writes. So each
-    transaction has a copy of its own, and each commit costs a copy of everything: use it for up to some 10,000
-    messages.
+    transaction has a copy of its own, and each commit costs a copy of everything: use it for up to 10,000 messages.
     """
 
     def __init__(self, beside: InMemoryStore | None = None) -> None:

@@ -31,8 +31,8 @@ def fingerprints() -> Iterator[int]:
     """The fingerprints of the vocabulary, as the package brings them.
 
     An entry is stored as 24 bits of its CRC-32 instead of text, so that all take 112 kB. One piece in 175 is mistaken
-    for an entry, and a rare entry counts as two tokens; both hardly matter. `benchmarks/token_fingerprint.py` writes
-    the file.
+    for an entry, and a rare entry counts as two tokens; both hardly matter. Written by
+    `benchmarks/token_fingerprint.py`.
     """
     return unpack(Path(__file__).with_name(_FILE).read_bytes())
 

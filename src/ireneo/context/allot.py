@@ -58,14 +58,13 @@ of equal worth longer ones come first, up to the second length, so that short no
 LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
 """The bonuses of a long note, and of a note that constrains what is done next: less than one step of the worth."""
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
-"""A line of less weight in a model's block says little next to its notes: it needs a rest of at least this share of
-the room."""
+"""A line of less weight in a model's block says little next to its notes: it needs this share of the room to be
+left."""
 NOTE_BARE = 0.9
 """`BARE` for a model's note: so high that its worth decides, and repetition only between notes of equal worth."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
-"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one they
-get none."""
+"""In a room of at least this many tokens, names without a statement get `NAMES_SHARE`, in a smaller one nothing."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
 ONE_BLOCK_SHARE = 0.2
@@ -217,8 +216,7 @@ def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
 
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 UNSPOKEN, ALL_SPOKEN = 0.1, 0.9
-"""Factors for statements about things that were only read: if none of its words is mentioned elsewhere, and if all
-are."""
+"""Factors for statements about things only read: if none of their words is mentioned elsewhere, and if all are."""
 SEARCHED, MOST_SEARCHED = 0.7, 2
 """How much more it is worth for each name that was searched for, up to this many names."""
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")

@@ -274,8 +274,7 @@ def with_blocks(
 ) -> Composed:
     """Show a row as blocks and verbatim words, then the `newest` messages, in `target` tokens.
 
-    The atom `partly` before the newest messages gets what they leave of `live_tokens`, which is too little for all of
-    it.
+    The atom `partly` before the newest messages gets the rest of `live_tokens`, which is too small for all of it.
     """
     count = options.count
     blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
@@ -369,8 +368,7 @@ def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
 def oversized_limit(target: int) -> int:
     """The limit for the newest atom if it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
 
-    The next step depends on the newest output, so a wide context shows nearly all of it; a narrow one also needs the
-    past.
+    The next step depends on the newest output: a wide context shows nearly all of it; a narrow one also needs the past.
     """
     return int(target * min(0.08 + target / 100_000, 0.4))
 

@@ -83,8 +83,7 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
 THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
 """The share of a context for open threads, in general and in spoken play, where rules find few that last."""
 TABLE_AGE, TABLE_MOST = 6_000, 6
-"""In spoken play, threads found by rules are hardly still open after this many messages, and at most this many are
-shown."""
+"""In spoken play, threads found by rules are hardly open after this many messages, and at most this many are shown."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """The heading for threads found by rules, which miss most deeds that end a thread."""
@@ -242,8 +241,7 @@ class StoryTeller:
 
 
 TAIL_STEPS = 2
-"""The newest messages are summarised before their leaf is due in steps of half a leaf, so that a model is asked
-seldom."""
+"""The newest messages are summarised before their leaf is due in steps of half a leaf: a model is asked seldom."""
 
 
 def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Message]:

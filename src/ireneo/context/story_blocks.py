@@ -349,11 +349,10 @@ TOLD_DEPTH = 0.85
 TOLD_THREADS, TOLD_CAST = 0.06, 0.04
 """The shares of a context for open threads and the cast, most of which a model's text mentions as well."""
 TOLD_LIVE = 0.35
-"""The share of their usual room that the newest messages get, since a model's text about the past says more per
-token."""
+"""The share of their usual room that the newest messages get, since a model's text on the past says more."""
 TOLD_OPEN = 80
-"""The maximum number of tokens for newest messages that don't fit verbatim: a line or two by rules, until a model
-summarises them."""
+"""The maximum number of tokens for newest messages that don't fit verbatim: a line or two, until they are
+summarised."""
 EVEN = 5.0
 """The worth of an average sentence."""
 STEEP = 3
@@ -363,8 +362,7 @@ OVERFULL = 1.2
 TELLS_MORE = 1.1
 """A text is opened if the texts below it are worth this many times as much."""
 MOSTLY = 0.75
-"""The share of messages that models must have summarised for a past to be treated as theirs: one failure must not hide
-the others."""
+"""The share that models must have summarised for a past to be treated as theirs: one failure must not hide the rest."""
 UNTOLD_WORTH = 3.0
 """The worth of the best line of an offline text among texts by models."""
 MOST_ROLLED = 64

@@ -183,7 +183,6 @@ def _with_times(messages: Sequence[Message], now: datetime) -> list[Message]:
 
 
 def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
-    """Whether `head` is among `messages`."""
     if head is None or not messages:
         return False
     at = head.position - messages[0].position

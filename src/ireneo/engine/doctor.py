@@ -272,8 +272,7 @@ def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stor
 def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
     """The overlapping pairs of each level, in a row ordered by first position.
 
-    Two summaries may begin together: where another branch forked off, a block ended early, and the wider one replaces
-    it.
+    Two summaries may begin together: if another branch forked off, a block ended early; the wider one replaces it.
     """
     out: list[tuple[Summary, Summary]] = []
     furthest: dict[str, Summary] = {}

@@ -158,8 +158,8 @@ def encode(
 ) -> Payload:
     """Write the shown messages and blocks as a message list; `whole` holds the drafts with their native payloads.
 
-    If the mode `thinking` left only a part of a tool loop's thinking, all of it is dropped, since providers require all
-    or none.
+    If the mode `thinking` left only a part of a tool loop's thinking, all is dropped, since providers require all or
+    none.
     """
     settled = [_with_native(each, whole) for each in shown]
     # Messages shown without their thinking also lost something.

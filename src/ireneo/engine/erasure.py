@@ -347,8 +347,7 @@ def remove_memories(tx: Transaction, space: str, records: Sequence[Record], chan
 def settle_left(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
     """Settle every key that an erasure touched from the remaining evidence.
 
-    Conclusions from memories that are no longer true become stale; those from memories that are true again are no
-    longer stale.
+    Conclusions from memories that are no longer true become stale; those from memories true again no longer are.
     """
     touched = dict.fromkeys((record.kind, record.key) for record in (*gone, *lessened))
     fallen: list[MemoryId] = []

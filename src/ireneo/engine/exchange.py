@@ -194,7 +194,6 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
 
 
 def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
-    """Store one entry."""
     told = entry.record
     known = _stored_memory(tx, space, told.id)
     left = tuple(each for each in told.evidence if not _was_erased(tx, space, each))

@@ -292,7 +292,6 @@ def _seen(tx: Transaction, space: str, record: Record, project: str | None, view
 
 
 def _session_of_summary(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
-    """The session of the summary that `id` names."""
     found: dict[str, SessionKey] = {}
     for key in keys if id else ():
         for summary in tx.summaries.find(key, id):

@@ -392,8 +392,6 @@ class _Heads:
 
 
 class _SessionImport:
-    """The import of one session."""
-
     def __init__(
         self,
         key: SessionKey,

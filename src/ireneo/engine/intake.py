@@ -217,8 +217,7 @@ def due_intake(
 ) -> Stretch | None:
     """The first unread messages of a branch, at most `most`; None if there are none.
 
-    A story is only read if a single speaker talks with an assistant: statements of characters about themselves are true
-    of nobody.
+    A story is only read if one person talks with an assistant: statements of characters are true of nobody.
     """
     head = tx.log.head(key, branch)
     if head is None:

@@ -523,7 +523,7 @@ class Memory:
 
         Nothing is rewritten in place: new words, or another slot, become evidence of `origin` that supersedes the old
         memory, from `at` on (by default from now on). `labels` replaces all labels; the project ``"*"`` stands for
-        every project. With the origin ``"agent"`` only what agents remembered may be changed. Raises MemoryNotFound and
+        every project. With the origin ``"agent"`` only agents' memories may be changed. Raises MemoryNotFound and
         BadInput.
         """
         edit = MemoryEdit(

@@ -199,7 +199,6 @@ class _Reading:
 
 
 def _newest(reader: PathReader, head: Head) -> Sequence[Message]:
-    """The newest atom of a path."""
     return atoms(reader.path(max(head.position - LAST_ATOM, 0), head.position))[-1]
 
 
@@ -256,7 +255,6 @@ def _job(
 def _noted_before(
     tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice, first: Message
 ) -> list[tuple[SectionName, Line]]:
-    """The notes on the messages before `first`."""
     if not first.position:
         return []
     (last,) = tx.log.path(key, first.id, first.position - 1, first.position - 1)

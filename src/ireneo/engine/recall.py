@@ -93,8 +93,8 @@ SPARE = 2
 RENEWED = 3
 """For how many hits a newer message is searched that changes what they say."""
 ANSWERS_TOO = 0.5
-"""The share of a hit's score from which on other hits answer about as well; they stay before a message that changes
-that hit."""
+"""From this share of a hit's score on other hits answer about as well, and stay before a message that changes the
+hit."""
 RARE = 8
 """A word in at most this many messages is rare: two such words show that two messages are about the same."""
 OF_THESE_TWO = 2

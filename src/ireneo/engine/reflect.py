@@ -254,8 +254,6 @@ class Reflected(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _ReflectionInput(Struct, frozen=True, kw_only=True):
-    """The input of a reflection."""
-
     new: tuple[Record, ...]
     """Episodes and changes that were not reflected on."""
     earlier: tuple[Record, ...] = ()

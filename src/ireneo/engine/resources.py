@@ -1,8 +1,7 @@
 """The resources shared by a memory's sessions: store, models, clock, and the redaction of everything stored.
 
 The redaction of a message depends on the message alone, so that it has the same id however it arrives. A message that
-is already stored, with or without its secrets, is not changed and is recognised either way, so that no path is stored
-twice.
+is already stored, with or without its secrets, is recognised and not changed, so that no path is stored twice.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ MOST_TOLD = 300
 DIRECTORY = "cwd"
 """The key of the working directory, in logs and in a failure's conditions."""
 MOST_CHARACTERS = 20_000
-"""The maximum number of characters of a question. A longer text is refused, since only its beginning would decide the
+"""The maximum number of characters of a question. A longer one is refused: only its beginning would decide the
 result."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
 """A session, and some of its messages."""
@@ -81,8 +81,7 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     at: datetime | None = None
     """Only memories that held at this time, and messages said by then or without a time.
 
-    None: what is true now, or was at a past time that the question names, and all messages. Disputed memories count
-    too.
+    None: what is true now, or at a past time in the question, and all messages. Includes disputed memories.
     """
     explain: bool = False
 
@@ -362,7 +361,6 @@ class Scope:
         return [is_open(self._open, {project or self._projects.get(piece.session, "")}) for piece, project in told]
 
     def _on_visible_branch(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether each piece is on a visible branch."""
         places = [self._places(piece) for piece in pieces]
         good = [True] * len(pieces)
         if not self._limits.undone:

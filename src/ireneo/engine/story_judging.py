@@ -383,8 +383,7 @@ def _spaced(text: str) -> str:
 SURE = 1.5
 """The weight from which on a thread that rules found is kept; also the weight of a model's thread of average worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
-"""Two threads are the same if they share this part of the shorter one's words; threads of different kinds must share
-more."""
+"""Two threads are the same if they share this part of the shorter one's words; different kinds must share more."""
 _kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
 _NO_ID = ThreadId("")
 

@@ -96,8 +96,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     """The messages from which the text is written; empty if it is only written from `parts`."""
     parts: tuple[Summary, ...] = ()
-    """The best texts of the summaries from which the text is written, in order; empty if it is only written from
-    messages."""
+    """The best texts of the summaries from which the text is written, in order; empty if there are only messages."""
     before: Summary | None = None
     """The summary just before the stretch: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()

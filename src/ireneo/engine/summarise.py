@@ -57,8 +57,7 @@ PATIENCE = 3
 OFFERED = 16
 """Stretches offered at a time; the caller asks again after each stretch."""
 OPEN_THREADS = 200
-"""The maximum number of open threads that are offered to a prompt, which shows as many as it has room for, the
-weightiest first."""
+"""The maximum number of open threads offered to a prompt, which shows the weightiest that it has room for."""
 STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
 """The maximum number of leaves that one request asks for, and of tokens of their messages."""
 

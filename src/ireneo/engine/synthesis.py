@@ -60,7 +60,7 @@ LOOKED_TOKENS = 800
 LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
 """Factors for the allowance of a message in the second look; the largest one that fits all of them is taken."""
 RELATED, NEIGHBOURS = 3, 2
-"""The maximum numbers of messages that a lesson does not cite but that name the same things, and of known lessons like
+"""The maximum numbers of messages that name the same things as a lesson but aren't cited, and of known lessons like
 it."""
 NEAR = 0.2
 """The minimum similarity (shared words and names over all words and names) of a known lesson shown with a new one."""

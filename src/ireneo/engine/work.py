@@ -2,8 +2,7 @@
 
 Any number of processes may work at once. The log and the stored data determine what is due, so nothing is queued, and a
 killed worker leaves nothing to clean up. If two workers still do the same work, both make the same ids: the first
-result is kept, and the second worker reports it as taken over, or, for an answer with several texts, reports only the
-new ones.
+result is kept, and the second worker reports it as taken over, or, of several texts, reports only the new ones.
 """
 
 from __future__ import annotations
@@ -431,8 +430,8 @@ class Works:
     async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
         """Do what is due, then wait for more, or end if `until_idle` is set.
 
-        While it waits for more, it survives a store that can't be reached. With `until_idle` it raises what the store
-        raises.
+        While it waits for more, it survives a store that can't be reached. With `until_idle` it raises the store's
+        errors.
         """
         async with self._store.hearing(self._space) as wait:
             while True:

@@ -77,14 +77,13 @@ REPAIR_TOKENS = 3_000
 REPAIR_SHARE = 0.1
 """The maximum number of tokens of a repair as a share of the first prompt."""
 RULED_SHARE = 0.25
-"""The minimum share of the words of a user's ruling that must be in the messages that a note cites, or in the messages
-these answer."""
+"""The minimum share of the words of a user's ruling that the messages cited by a note, or answered by those, must
+have."""
 NOT_RULED = "The messages that it names hardly speak of that."
 LINE_CHARACTERS = 80
 """How many characters of a line or clause a complaint quotes."""
 MIN_LOST, MIN_REPAIRED = 3, 4
-"""The minimum worth of a note for which the model is asked again, if the whole note was struck, and if only a clause
-was."""
+"""The minimum worth of a note for which the model is asked again: if all of it was struck, and if only a clause was."""
 FRAME_TOKENS = 1_200
 """Tokens of the fixed text of a prompt."""
 

@@ -412,7 +412,6 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
 
 
 def _is_no_longer(words: list[Token], at: int) -> bool:
-    """Whether a word is one of "no longer" and the like."""
     after, low = _GRAMMAR.after_no, words[at].low
     if low == "no":
         return at + 1 < len(words) and words[at + 1].low in after

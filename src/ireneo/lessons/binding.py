@@ -576,6 +576,5 @@ def _is_telling(sentence: str) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)
 def _content_words(sentence: str) -> int:
-    """The number of content words of a sentence."""
     empty = common_words() | topic(Constraints).empty | _RULINGS.plain
     return len({word for word in WORD.findall(bare(sentence).lower()) if word not in empty})

@@ -56,8 +56,7 @@ class Reason(Struct, frozen=True, kw_only=True):
     position: int
     user: bool = False
     firm: bool = True
-    """Whether it gives a cause or a rule; otherwise it is a statement, which is only a reason if it names the
-    remedy."""
+    """Whether it gives a cause or a rule; a plain statement is only a reason if it names the remedy."""
 
 
 class Said:

@@ -71,8 +71,7 @@ MOSTLY = 3
 LONGEST = 320
 FEW_WORDS = 5
 BESIDE = 2
-"""If a message is this many times as long as a ban on changing something, the ban limits what else the message asks
-for."""
+"""If a message is this many times as long as a ban on a change, the ban only limits the message's other requests."""
 MOST, MOST_OF_RULES = 4, 12
 """The maximum number of rulings of one message, and of one that is a list of rules."""
 BEFORE = 2
@@ -133,7 +132,6 @@ class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """The rulings in one utterance."""
     own = [each for each in own_words(said.text) if each.text]
     marks = [_weight(each, said, works=works) for each in own]
     denied = [blames(each.text) for each in own]
@@ -192,8 +190,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
     """The sentences of a short message that apply beyond its task, and those that continue them.
 
-    Left out are steps of the task, praise and questions before and after them. Empty if the ruling can't be understood
-    without these.
+    Left out are steps of the task, praise and questions before and after them. Empty if the ruling needs these.
     """
     alone = [place for place, each in enumerate(own) if _is_general(each.text, said)]
     ruled = [place for place, mark in enumerate(marks) if mark >= RULES]

@@ -42,8 +42,7 @@ OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
 _ABOUT = 140
 """The maximum number of characters of the quotation that names the subject of a ruling."""
 _TOLD_ELSEWHERE = 1_500
-"""A message of at least this length that opens a run, or has headings or tags, was not typed: it is a plan or
-report."""
+"""A message of at least this length that opens a run, or has headings or tags, wasn't typed: it is a plan or report."""
 FEW = 3
 """A sentence with this many content words names its subject."""
 _REPLY = 800

@@ -524,8 +524,7 @@ def write_diary(
     """The diary of a run with these `tasks`: an entry for each task with something to say, in order.
 
     What its agent has `written` comes first, whatever it costs. Other sections are filled within the allowance: dead
-    ends and their remedies first, then what worked, then the approaches in order, then the tasks in which nothing
-    failed.
+    ends and their remedies first, then what worked, then the approaches in order, then the tasks without failures.
     """
     room = allowance(sum(message.tokens for message in material.messages))
     frames = _frames(material, tasks, room, written)

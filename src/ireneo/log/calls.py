@@ -368,8 +368,7 @@ def hides_status(call: Call) -> bool:
 def known_failed(result: Result, call: Call) -> bool | None:
     """Return whether `call` failed; None if that is unknown.
 
-    For a command such as ``a | tail`` a flag of success is ignored, since it is that of the last program; the output
-    decides.
+    For a command such as ``a | tail`` a flag of success is that of the last program, so the output decides.
     """
     if result.failed is True or (result.failed is False and not hides_status(call)):
         return result.failed

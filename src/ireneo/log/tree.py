@@ -65,8 +65,7 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     whom: str = ""
     """For a thread: its owner, and the other person concerned."""
     known_to: tuple[str, ...] = ()
-    """For a thread or canon: the characters who know of it. If empty: those whom it concerns, or everybody if it
-    concerns nobody."""
+    """For a thread or canon: the characters who know of it. If empty: those concerned, or everybody if nobody is."""
     number: int = 0
     """Distinguishes annotations with equal words. Of several wordings the one with the highest number is used; of a pin
     or thread that was noted again, the one that was not released.

@@ -1,1 +1,1 @@
-"""What was learned: four kinds of memories, how they are written, found and forgotten."""
+"""Memories: their four kinds, and how they are written, found and forgotten."""

@@ -113,7 +113,7 @@ class BriefLine(ShortRepr, frozen=True, kw_only=True):
 
 
 class Brief(ShortRepr, frozen=True, kw_only=True):
-    """What a turn is given to know."""
+    """The memories and lessons that a turn is given."""
 
     markdown: str
     """The text to put into a prompt as it is; empty if there is nothing. It is recognised when it comes back."""
@@ -270,7 +270,7 @@ def _traced(line: BriefLine) -> str:
 
 
 def _within(text: str, room: int, count: Count) -> str:
-    """Cut `text` between words to at most `room` tokens, with a mark for what is left out."""
+    """Cut `text` between words to at most `room` tokens, with a mark for the omitted part."""
     if count(text) <= room:
         return text
     words = text.split()

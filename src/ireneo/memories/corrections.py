@@ -157,7 +157,7 @@ def _denials(said: Sequence[str]) -> Iterator[tuple[int, _Correction]]:
 
 
 def denied_allergy(sentence: str) -> tuple[str, str]:
-    """Who is not allergic (the speaker as "user"), and to what, if a sentence only says so; else both are empty."""
+    """Who is not allergic (the speaker as "user") and the allergen, if a sentence says only that; else empty."""
     words, _ = _without_leads(sentence)
     found = next((hit for row in each_of("not_that") if (hit := row.fullmatch(words))), None)
     if found is None or not found.groupdict().get("who"):
@@ -359,5 +359,4 @@ def _is_indefinite(words: str) -> bool:
 
 @from_data
 def _articles() -> tuple[str, ...]:
-    """Articles, in any language."""
     return tuple(dict.fromkeys(topic(Facts).articles))

@@ -1,4 +1,4 @@
-"""The cues of the section `[facts]` of a language's file: one pattern for each field, and what is made of several."""
+"""The cues of the section `[facts]` of a language's file: one pattern for each field, and combinations of several."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def clause_words() -> str:
 
 
 class FactCues:
-    """The cues of one language: what is not made here is asked of its `Facts`."""
+    """The cues of one language; attributes that are not combined here come from its `Facts`."""
 
     def __init__(self, known: Facts) -> None:
         """Compile each field of `known` when it is first searched."""

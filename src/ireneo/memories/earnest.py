@@ -58,7 +58,7 @@ class Statement(Struct, frozen=True, kw_only=True):
     behind: str = ""
     """The next sentence, if it says more about somebody in this one."""
     made_up: bool = False
-    """Whether the message tells a story, so that what it says about others is made up."""
+    """Whether the message tells a story, so that its statements about others are made up."""
     in_story: bool = False
     """Whether it may be meant for a story that was asked for."""
     how: bool = False
@@ -77,7 +77,7 @@ class _Beside(Struct, frozen=True, kw_only=True):
     """A part of a sentence that states nothing."""
 
     text: str
-    """A question or exclamation; empty for what was not meant in earnest."""
+    """A question or exclamation; empty if it was not meant in earnest."""
     fragment: bool = False
 
 
@@ -182,7 +182,7 @@ def _english_alone() -> frozenset[str]:
 
 
 def is_joke_taken_back(text: str) -> bool:
-    """Whether a message begins by saying that what was said before it was a joke."""
+    """Whether a message begins by saying that the message before it was a joke."""
     found = _FACTS.takes_back.search(plain(text).strip())
     return found is not None and says("joke", found[0])
 
@@ -249,7 +249,7 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
 
 
 def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) -> Iterator[Statement | _Beside]:
-    """What the clauses of a sentence state; `said` is the statement without its text."""
+    """The statements of the clauses of a sentence; `said` is the statement without its text."""
     rows = cues(said.language)
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
@@ -319,7 +319,7 @@ def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
 
 
 def _before_report(piece: str, rows: FactCues) -> str:
-    """What somebody says about themselves before they report others: "I was at the doctor's and Pa says …"."""
+    """The part about the speaker before a report of others: "I was at the doctor's and Pa says …"."""
     report = rows.reported.search(piece)
     joint = None
     for found in _JOINT.finditer(piece, 0, report.start() if report else 0):
@@ -410,7 +410,7 @@ def leaves_out_ich(statement: Statement) -> bool:
 
 
 def introduced(statement: Statement, *, opens: bool) -> list[str]:
-    """What an introduction says: name, age, work and place, one after the other.
+    """The facts of an introduction: name, age, work and place, one after the other.
 
     An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
     """

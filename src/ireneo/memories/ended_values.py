@@ -35,7 +35,7 @@ def of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
 
 
 def turned(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """What somebody liked and now dislikes, or the other way round; also "I drink coffee black"."""
+    """The things that somebody liked and now dislikes, or the other way round; also "I drink coffee black"."""
     opposite = {"like": "dislike", "dislike": "like"}.get(draft.attribute)
     said = set(terms(draft.value))
     for each in held if opposite and said and not draft.against else ():

@@ -79,11 +79,11 @@ MOST = 6
 """How many memories one word ends at most, and how many may share a word that identifies them; a statement that
 matches more is about all of them, and ends none."""
 _CLOSE = 3
-"""One in so many telling words of the shorter of two statements is in both, if they say little besides."""
+"""At least one in this many content words of the shorter of two statements must be in both."""
 _PHRASE = 5
 """The maximum number of words in the name of a thing that has ended."""
 _COMPOUND = 4
-"""The least number of letters that a word shares with the beginning or end of a compound, in languages with
+"""The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
 _BEGINNING = 6
 """How many first letters two longer words of one family share: "therapy", "therapist"."""
@@ -93,7 +93,7 @@ _BORN_TO = ("child", "sibling", "parent", "relative")
 _LATELY = timedelta(days=60)
 """How long after a date was mentioned a statement with only another date may correct it."""
 _ALIKE = 0.8
-"""The least cosine of two words that may name the same thing."""
+"""The minimum cosine of two words that may name the same thing."""
 
 
 def says_of_change(text: str) -> bool:
@@ -105,7 +105,7 @@ def says_of_change(text: str) -> bool:
 
 
 def may_end_something(text: str) -> bool:
-    """Whether a statement that tells nothing by itself may end a known memory."""
+    """Whether a statement without information of its own may end a known memory."""
     return any(gate(text) for gate in _gates(alone=True))
 
 
@@ -122,12 +122,12 @@ def changes_a_thing(text: str) -> bool:
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
-    """Those of `known` that a user's statement ends or replaces by its meaning.
+    """The `known` memories that a user's statement ends or replaces by its meaning.
 
     Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
-        # How something is done, and what was true for a while, says nothing about what is true now.
+        # A procedure, or a fact that was true for a while, doesn't say what is true now.
         return []
     held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
     found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
@@ -152,7 +152,7 @@ def _may_end(record: Record) -> bool:
 
 
 def _counts_own(text: str) -> bool:
-    """Whether a statement counts what the speaker has, perhaps with others."""
+    """Whether a statement says how many of something the speaker has, perhaps with others."""
     clause = clause_of(text) if says("counted", text) else None
     return clause is not None and not clause.subject and bool(counts_of(text))
 
@@ -467,14 +467,14 @@ class _ChangeReader:
         if not self.strong and not (self.changed and self.draft.attribute):
             return
         if self.draft.kind == "episodic" and not self.draft.messages:
-            # An event ends what it names, and nothing that merely shares words with it.
+            # An event ends the thing that it names, and nothing that merely shares words with it.
             return
         found = []
         for each, words in self.held:
             if each.kind == "episodic" or (each.attribute and is_name_of(each)):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            # A person named in both may have nothing to do with what is replaced, except as one of several.
+            # A person named in both may have nothing to do with the replaced value, except as one of several.
             only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(heard(each.text))
             least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
@@ -512,7 +512,7 @@ class EndingRule(NamedTuple, Generic[Find]):
     gates: tuple[Gate, ...] = ()
     """Whether a text, in standard words, may end something in this way."""
     alone: tuple[Gate, ...] = ()
-    """The gates that also open for a statement that tells nothing by itself, and would otherwise be dropped."""
+    """The gates that also open for a statement without information of its own, which would otherwise be dropped."""
 
 
 def _says(*names: str) -> Gate:
@@ -532,7 +532,7 @@ _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(switched_from),
     EndingRule(lambda draft, held: other_half(draft, held, heard(draft.text))),
 )
-"""What ends with a slot's value, in the same slot or others."""
+"""Rules for values that end with a slot's value, in the same slot or others."""
 _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] = (
     EndingRule(_ChangeReader.over, alone=(says_of_change,)),
     EndingRule(_ChangeReader.other, gates=(figures,)),
@@ -544,12 +544,12 @@ _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] =
     EndingRule(_ChangeReader.rivals, gates=(counts_of,), alone=(_says("reached"),)),
     EndingRule(_ChangeReader.recovered, gates=(_says("recovered"),), alone=(_says("outgrown"),)),
 )
-"""What the meaning of a statement ends, in any slot but its own."""
+"""Rules for memories that a statement ends by its meaning, in any slot but its own."""
 
 
 @cache
 def _gates(*, alone: bool) -> tuple[Gate, ...]:
-    """The gates of all rules, each once; with `alone` those for statements that tell nothing by themselves."""
+    """The gates of all rules, each once; with `alone` those for statements without information of their own."""
     rows = [(rule.gates, rule.alone) for rules in (_OF_PLANS, _OF_SLOTS, _OF_MEANING) for rule in rules]
     return tuple(dict.fromkeys(each for gates, by_itself in rows for each in (*by_itself, *(() if alone else gates))))
 
@@ -575,7 +575,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
 
 @lru_cache(512)
 def times_over(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
-    """The days and times of each phrase that says what has ended: "no more 7 to 3", "not Thursdays any more"."""
+    """The days and times of each phrase that names something ended: "no more 7 to 3", "not Thursdays any more"."""
     phrases = (
         found["what"]
         for pattern in each_of("over_what")
@@ -696,7 +696,7 @@ def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:
 
 
 def _are_beside(one: str, other: str, shared: Set[str]) -> bool:
-    """Whether a shared word stands right beside a figure in both texts: "uric acid 9.1", "410 warm"."""
+    """Whether a shared word is right next to a figure in both texts: "uric acid 9.1", "410 warm"."""
     return bool(shared & _beside_figures(one) & _beside_figures(other))
 
 

@@ -230,7 +230,7 @@ def line_of(front: str, name: str) -> int:
 
 
 class _Looks(msgspec.Struct):
-    """What every line of memories contains, and no line of a log."""
+    """Signs that every line of memories contains, and no line of a log."""
 
     kind: str
     text: str

@@ -162,7 +162,7 @@ def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
-    """What the clauses of a sentence together say has ended: "Pip was ill and we had to let her go"."""
+    """The ending that the clauses of a sentence express together: "Pip was ill and we had to let her go"."""
     words = ", ".join(each.text for each in clauses)
     if not says_of_change(words):
         return None
@@ -203,7 +203,7 @@ class _FactReader:
         """The known employers of the speaker."""
         self.opens = True
         self.answering = False
-        """Whether the statement continues an answer, whose question says whom it is about."""
+        """Whether the statement continues an answer, so that the question names its subject."""
         self.being = ""
         """The kind of being whose name wasn't given yet: "dog"."""
         self.own = True
@@ -237,7 +237,7 @@ class _FactReader:
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         if statement.asks:
             if self.at and not statement.in_story and worth(statement.text) >= LEAST_ASKED:
-                # "Which insurance is good for a Skoda Octavia?" is asked by whoever has one.
+                # Whoever asks “Which insurance is good for a Skoda Octavia?” has one.
                 yield self._as_event(statement, self._as_stated(statement, "semantic"), None)
             return
         rule = self._rule(statement) or self._named_being(statement)
@@ -277,7 +277,7 @@ class _FactReader:
         if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
             yield self._as_event(statement, kept, said)
         elif may_end_something(statement.text):
-            # A statement that tells nothing by itself may still end a memory.
+            # A statement without information of its own may still end a memory.
             yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
 
     def _had_too(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
@@ -771,7 +771,7 @@ class _FactReader:
         return is_worth_keeping(text)
 
     def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
-        """Whether a statement says what happened or what is true."""
+        """Whether a statement describes an event or a fact."""
         rows, known = cues(statement.language), of_language(Facts, statement.language)
         if said is None:
             past = bool(rows.happened.search(statement.text)) and not rows.lasts.search(statement.text)
@@ -782,7 +782,6 @@ class _FactReader:
 
 
 def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:
-    """The first match of `patterns` at the beginning of `text`, or of the whole text."""
     tries = (re.compile(pattern, re.I) for pattern in patterns)
     return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
 

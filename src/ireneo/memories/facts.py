@@ -61,7 +61,7 @@ class HeldPeriod(Struct, frozen=True, kw_only=True):
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """Which value was true when."""
+    """The values of a slot over time."""
 
     stretches: dict[MemoryId, list[HeldPeriod]]
     disputed: frozenset[MemoryId]
@@ -295,7 +295,7 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
 
     @property
     def against(self) -> tuple[str, ...]:
-        """Who contradicted it, when and why, in sentences."""
+        """The objections to it, in sentences: by whom, when and why."""
         return disputes(self.record)
 
 

@@ -1,4 +1,4 @@
-"""The figures, days and opposites of a statement, by what they measure, so that two statements can be compared."""
+"""The figures, days and opposites of a statement, by measured quantity, so that two statements can be compared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _YEAR = lazy_re(r"(?:19|20)\d\d")
 
 @lru_cache(512)
 def figures(text: str) -> Mapping[str, frozenset[str]]:
-    """The figures, days and opposites in a text, by what they measure.
+    """The figures, days and opposites in a text, by measured quantity.
 
     Cached, since each statement is compared with the same memories.
     """
@@ -64,7 +64,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
 
 
 def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
-    """What a figure measures, and its value; None for a year."""
+    """The quantity that a figure measures, and its value; None for a year."""
     if figure["clock"]:
         return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
     if figure["money"]:
@@ -154,7 +154,7 @@ def units() -> dict[str, str]:
 
 @from_data
 def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
-    """By a term, the groups of weekdays or opposites it belongs to, and which member it is."""
+    """For each term, its groups of weekdays or opposites, and which member it is."""
     groups = [(SIDE, group.split()) for group in topic(Facts).opposites]
     groups += [(APART, group.split()) for group in topic(Facts).apart]
     kinds: dict[str, tuple[tuple[str, str], ...]] = {}

@@ -1,4 +1,4 @@
-"""What an index of memories and messages holds: numbers of documents, terms of memories, quantised vectors."""
+"""The contents of an index of memories and messages: numbers of documents, terms of memories, quantised vectors."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def numbers_at(place: int) -> tuple[int, int]:
 
 
 def role_of_message(draft: Draft) -> RoleClass:
-    """Who speaks, as document numbers encode it; a message with only results has no speaker."""
+    """The speaker, as encoded in document numbers; a message with only results has none."""
     if draft.role == "user":
         return USER if draft.text or not draft.results else OTHER
     return ASSISTANT if draft.role == "assistant" else OTHER
@@ -132,7 +132,7 @@ LARGEST = 127
 def quantised(values: Sequence[float]) -> Vector:
     """`values` as a vector. Raises ValueError if one of them is not a finite number."""
     if not all(isfinite(value) for value in values):
-        raise ValueError("an embedding holds what is no finite number")
+        raise ValueError("an embedding holds a value that is not a finite number")
     largest = max(map(abs, values), default=0.0)
     if largest == 0.0:
         return bytes(len(values))

@@ -40,7 +40,7 @@ LONGEST = 2_000
 
 
 class Guess(Struct, frozen=True, kw_only=True):
-    """What a text seems to be; only a plain statement has a slot."""
+    """The presumed kind of a text; only a plain statement has a slot."""
 
     kind: Kind
     subject: str = ""
@@ -105,7 +105,8 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
         return whole
     doubtful = _given_twice(told)
     parts: list[StatedPart] = []
-    # Where the last sentence that stands alone begins, where the one before ends, whether the last part fills no slot.
+    # The start of the last sentence that is clear alone, the end of the one before, and whether the last part fills no
+    # slot.
     begun, last, rest = 0, 0, False
     for (start, end), here in zip(spans, facts, strict=True):
         sentence, between = text[start:end], text[last:start]
@@ -132,7 +133,7 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
 
 
 def _says_instead(facts: Sequence[SaidFact], news: SaidFact) -> bool:
-    """Whether a sentence has a clause for what is no longer true: "Eve left Lyon, she lives in Oslo now"."""
+    """Whether a sentence has a clause about something no longer true: "Eve left Lyon, she lives in Oslo now"."""
     return any(fact.against and _slot_of(fact) == _slot_of(news) and fact.quote != news.quote for fact in facts)
 
 
@@ -330,7 +331,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
     return MemoryDraft(
         text=text,
         kind=guess.kind,
-        # If only the end is known, it also counts as the time, whenever it began.
+        # If only the end is known, it is also used as the time, whenever it began.
         at=at or (until if until and until < recorded else _told_time(text, guess.kind, recorded)),
         recorded=recorded,
         until=until,

@@ -53,7 +53,7 @@ Factors: TypeAlias = tuple[tuple[str, float], ...]
 
 
 YOUNGEST_DAYS = 1 / 24
-"""No encounter counts as younger than an hour, not even one in the future."""
+"""No encounter is treated as younger than an hour, not even one in the future."""
 THRESHOLD = -2.0
 """The activation at which retention is one half: encountered once, 55 days ago."""
 REFLECTED_PACE = 4.0
@@ -137,9 +137,9 @@ class MemoryKind(ABC):
     answers: str
     """The question that should find such memories."""
     heading: str
-    """What a brief calls these memories."""
+    """The heading of these memories in a brief."""
     place: int
-    """Their order in a brief: how it is done, what is true, what happened, and last what must not be repeated."""
+    """Their order in a brief: procedures, facts, episodes, and last the failures that must not be repeated."""
     worth: float
     """The worth of the best of them to a turn: avoiding a known error saves most."""
     most = 4
@@ -218,7 +218,7 @@ class _Episodic(MemoryKind):
         return MemoryId(digest("m", b"episodic", normal(draft.text).encode(), draft.session.encode(), when.encode()))
 
     def same(self, record: Record, draft: MemoryDraft) -> bool:
-        # What happened in one session may be denied in another.
+        # An event of one session may be denied in another.
         if not draft.against and record.sessions and draft.session and draft.session not in record.sessions:
             return False
         times = [each.at for each in record.evidence if each.timed]
@@ -253,7 +253,7 @@ class _Episodic(MemoryKind):
     def holds(self, record: Record, moment: datetime) -> bool:
         if record.holds or record.archived or record.state != "retired":
             return record.holds and record.at <= moment
-        # What was said to last for a while was true for that while.
+        # A fact that was said to last for a while was true for that time.
         ends = [each.until for each in record.evidence if each.against and each.until is not None]
         return bool(ends) and record.at <= moment < max(ends)
 
@@ -400,7 +400,7 @@ class _Failure(MemoryKind):
         # A less trusted claim that something worked, which no run shows, isn't enough.
         worked = [each for each in worked if each.sources or each.trust >= record.trust or not failed]
         if spoken:
-            # What the user says about a lesson takes precedence over all runs.
+            # The user's words about a lesson take precedence over all runs.
             failed, worked = ([each for each in some if each in spoken] for some in (failed, worked))
         if record.state == "erased" or not worked:
             return record

@@ -31,7 +31,7 @@ _FACTS = topic(Facts)
 _PHRASING = topic(Phrasing)
 
 COUNTS_FOR = timedelta(days=130)
-"""How long a statement about the present counts as true."""
+"""How long a statement about the present is taken to be true."""
 COUNTS_FOR_NOW = timedelta(days=28)
 """The same for a statement about the day, a mood, or what somebody wants or has to do."""
 _NEAR = timedelta(days=28)
@@ -46,7 +46,7 @@ _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
 
 
 class Passed(Struct, frozen=True, kw_only=True):
-    """What a quotation no longer says, and what is left of it."""
+    """The outdated part of a quotation, and the rest."""
 
     until: datetime
     """Until when it counted."""
@@ -63,7 +63,7 @@ class _End(Struct, frozen=True, kw_only=True):
 
 
 def passed(text: str, at: datetime, now: datetime) -> Passed | None:
-    """What in a quotation from `at` is over `now`; None if nothing is."""
+    """The part of a quotation from `at` that is over `now`; None if nothing is."""
     said = _ends_of(text, at)
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
@@ -131,7 +131,7 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
     if not {"past", "perfect"}.isdisjoint(tenses):
         return None
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
-    # "In December we want to fly to Crete" counts until December is over.
+    # "In December we want to fly to Crete" is valid until December is over.
     return _End(at=max(until, planned_for(plain, at) or until))
 
 

@@ -156,7 +156,7 @@ class Vectors:
 
 
 def _signs(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Which values are above zero, 64 to a word."""
+    """A bit for each value that says whether it is above zero, 64 to a word."""
     bits = np.packbits(rows > 0, axis=1)
     whole = np.zeros((len(rows), -(-rows.shape[1] // _WORD) * 8), np.uint8)
     whole[:, : bits.shape[1]] = bits

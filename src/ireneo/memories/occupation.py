@@ -59,7 +59,7 @@ def _is_it(record: Record, draft: MemoryDraft) -> bool:
 
 
 def _told_with(draft: MemoryDraft, same: Sequence[Record], others: Sequence[Record]) -> Iterator[Record]:
-    """Those of `others` that were said together with what the draft ends or replaces."""
+    """The `others` that were stated together with the memory that the draft ends or replaces."""
     gone = [each for each in same if each.attribute == draft.attribute and _is_it(each, draft) == draft.against]
     messages = {name for each in gone for name in each.sources}
     yield from (each for each in others if messages.intersection(each.sources))

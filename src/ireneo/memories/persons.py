@@ -1,4 +1,4 @@
-"""Who is meant: references to somebody by name, other names, relations and pronouns.
+"""Resolve references to people: by name, other names, relations and pronouns.
 
 A reference without a name is never certain. So sentences found in this way are only shown to whoever asks for
 everything about a person. "He" and "she" are only resolved if they can mean only one person or animal that was
@@ -206,7 +206,6 @@ def _any_of(roles: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _owned(roles: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for one of `roles` with a possessive."""
     owned = either(each for each in topic(Persons).owned if each not in ("a", "an"))
     listed = either(map(re.escape, roles)).replace("(?:", "(", 1)
     return re.compile(rf"(?i:\b{owned} (?:\w+ ){{0,2}}?{listed}\b)")
@@ -320,7 +319,6 @@ def _verb(short: str, following: str) -> str:
 
 
 def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = ()) -> bool:
-    """Whether a text may name somebody unknown."""
     parts = {word for name in (*names.values(), *said) for word in name.split()}
     return any(
         found["name"] not in parts and found["name"].casefold() not in topic(Names).none
@@ -347,7 +345,7 @@ def _side_of() -> dict[str, str]:
 
 @from_data
 def _of_somebody_else() -> re.Pattern[str]:
-    """A pattern for the relative of somebody else, whom "she" or "he" may mean from then on: "her mum came"."""
+    """A pattern for a relative of somebody else, to whom "she" or "he" may refer afterwards: "her mum came"."""
     words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
     known = topic(Persons)
     whose = either(sorted({*known.she, *known.he, *known.they}, key=len, reverse=True))

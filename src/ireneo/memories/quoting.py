@@ -44,7 +44,7 @@ _ROW = lazy_re(lambda: rf"{_ROW_NAME}(?:(?:,|,? {either(topic(Connectives).addit
 
 
 def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
-    """What `who` said, with the day on which it was said, and the question before it."""
+    """The words of `who`, with their day, and the question before them."""
     if language == "de":
         whom = "der Nutzer" if who == "The user" else who
         answer = f"gefragt „{asked}“, " if asked else ""
@@ -73,7 +73,7 @@ _USERS = ("the user", "der nutzer")
 
 
 def unframed(text: str) -> str:
-    """A quotation in a list with days beside it: only the words, and who said them if not the user."""
+    """A quotation for a list that shows the days: only the words, and the speaker if it isn't the user."""
     found = next((found for frame in _FRAMES if (found := frame.fullmatch(text))), None)
     if found is None:
         return text
@@ -156,7 +156,7 @@ def belongs(text: str, last: Statement, said: Statement) -> bool:
     if last.sentence == said.sentence:
         return True
     if said.asked:
-        # What follows a question may be about the question.
+        # Words after a question may be about the question.
         return False
     if is_short(said) or is_short(last):
         return True
@@ -205,7 +205,7 @@ def starts_with_yes_or_no(answer: str) -> bool:
 
 
 def affirmed(text: str, asked: str) -> tuple[str, str]:
-    """A yes or no to a question about the speaker, and what it means: "I smoke", "I do not smoke"; else empty."""
+    """A yes or no to a question about the speaker, and its meaning: "I smoke", "I do not smoke"; else empty."""
     first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
     rows = cues(language_of_sentence(f"{asked} {first}"))
     if not first or len(_WORDS.findall(first)) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):

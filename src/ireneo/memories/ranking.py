@@ -59,7 +59,7 @@ class Question(Struct, frozen=True, kw_only=True):
     who: tuple[str, ...] = ()
     """The speakers whose words are asked for. Their names are not terms."""
     side: Literal["user", "assistant"] | None = None
-    """Whose words are asked for if speakers have no names: "I" stands for the user, "you" for the assistant."""
+    """The role whose words are asked for, if speakers have no names: "I" is the user, "you" the assistant."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """Phrases in quotation marks, as terms."""
     window: Window | None = None
@@ -71,20 +71,20 @@ class Question(Struct, frozen=True, kw_only=True):
     past: bool = False
     """Whether it asks what was once true ("used to", "originally", "before the move"), without naming a time."""
     of_now: bool = True
-    """Whether it asks what is true now: it names no past time, and doesn't ask about the past."""
+    """Whether it asks about the present: it names no past time, and doesn't ask about the past."""
     newest: bool = False
-    """Whether it explicitly asks for the newest, or for what is true now."""
+    """Whether it explicitly asks for the newest value, or for the current one."""
     asks_when: bool = False
     asks_how_many: bool = False
     beside: Mapping[str, Sequence[tuple[str, float]]] = {}
-    """By a term, the words that count in its place, each with its relative weight: words of an answer to it, and
-    words similar in meaning."""
+    """For each term, the words that may stand in for it, each with its relative weight: words of an answer, and words
+    similar in meaning."""
     senses: frozenset[str] = frozenset()
     """The attributes that it asks for."""
     own: bool = False
     """Whether it is about the person who asks, and names nobody else."""
     own_verb: str = ""
-    """What that person does: "live" in "where do I live"."""
+    """The verb for that person: "live" in "where do I live"."""
     whom: frozenset[str] = frozenset()
     """The terms of the names inside it, in languages that capitalise nothing else there."""
     only_of: frozenset[str] = frozenset()
@@ -150,7 +150,7 @@ def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
-    """Those of `speakers` whom `text` names, by their whole name or by a first name that only one of them has."""
+    """The `speakers` whom `text` names, by their whole name or by a first name that only one of them has."""
     firsts = [name.split()[0].casefold() for name in speakers if name.split()]
     named = []
     for name in dict.fromkeys(speakers):
@@ -238,7 +238,7 @@ class Passage(Struct, frozen=True, kw_only=True):
 def around_event(question: Question, passages: Sequence[Passage]) -> Question:
     """Add the time before or after the event that the question names, if a passage mentions the event.
 
-    Of the passages with all of its words the earliest counts, since later ones look back on it.
+    Of the passages with all of its words the earliest is used, since later ones look back on it.
     """
     if question.direction is None:
         return question
@@ -264,15 +264,15 @@ READ_AT_MOST = 5_000
 SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
 """The share of a term's weight for a place that is 0, 1, 2 … places away from it."""
 SATURATION = 2.0
-"""BM25's k1 (Robertson and Zaragoza 2009), as if every term occurred once: how much length counts at all."""
+"""BM25's k1 (Robertson and Zaragoza 2009), as if every term occurred once: how much length matters at all."""
 LENGTH_SHARE = 0.8
 """BM25's b."""
 SHORT = 30.0
-"""Up to this many terms a message counts as short: short ones aren't preferred for being shorter still."""
+"""A message with at most this many terms is short: even shorter ones aren't preferred to it."""
 SIDE_FAVOUR = 0.4
 """How much more a message counts whose role is the one asked for."""
 FEW_DOCUMENTS = 100
-"""A smaller space counts as having this many documents when the rarity of a term is computed."""
+"""A smaller space is treated as having this many documents when the rarity of a term is computed."""
 SEEDS = 100
 ALIKE_AT_MOST = 500
 """Up to this many documents a word of similar meaning is read: a more common one says too little."""
@@ -334,7 +334,7 @@ def with_beside(
 def rarity(count: int, documents: int) -> float:
     """BM25's idf, never below zero, of a term in `count` of `documents`.
 
-    In a small index rarity means little, so the index counts as having at least a hundred documents.
+    In a small index rarity means little, so the index is treated as having at least a hundred documents.
     """
     documents = max(documents, FEW_DOCUMENTS)
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
@@ -396,7 +396,7 @@ def candidates(
 def _places(worth: float, postings: Postings) -> _Places:
     own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
     less: dict[int, tuple[int, float]] = {}
-    # The least first: of several words of similar meaning at a place the one with the most weight counts.
+    # In ascending order: of several words of similar meaning at a place the one with the most weight is used.
     for share, numbers in sorted(postings.alike, key=lambda each: each[0]):
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
@@ -582,11 +582,11 @@ MEANT_AT_MOST = 2_000
 Item = TypeVar("Item")
 
 NEAR_ENOUGH = 0.7
-"""The least share of a document's score that a newer one of the same speaker needs to be ranked before it."""
+"""The minimum share of a document's score that a newer one of the same speaker needs to be ranked before it."""
 ALIKE_MEANT = 0.9
-"""The least share of a document's similarity by vector that a newer one about a change needs."""
+"""The minimum share of a document's similarity by vector that a newer one about a change needs."""
 OF_ONE_MATTER = 0.6
-"""The least share of the question's words found in either document, or similar ones, that both must contain."""
+"""The minimum share of the question's words found in either document, or similar ones, that both must contain."""
 NEWEST_OF_MATTER = 0.5
 """The same if the question asks for the newest."""
 
@@ -611,7 +611,7 @@ def words_of(question: Question, text: str) -> frozenset[str]:
 
 
 NEARLY_THE_SAME = 0.9
-"""The least share of common terms (Jaccard's measure) from which two texts count as the same."""
+"""From this share of common terms (Jaccard's measure) on, two texts are the same."""
 _FEW = 4
 
 
@@ -640,7 +640,7 @@ def repeats_last(
 
 
 def pack(ranking: Iterable[Item], cost: Callable[[Item], int], budget: int) -> tuple[Item, ...]:
-    """Take from `ranking`, in its order, each item that still fits into what is left of `budget` tokens.
+    """Take from `ranking`, in its order, each item that still fits into the rest of `budget` tokens.
 
     An item that is too large is skipped, and smaller ones after it may still fit.
     """
@@ -668,7 +668,7 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime | None = None
     """When it was said, when its event happened, or since when it is true; None if unknown."""
     session: str = ""
-    """Where it was said; for a memory the session of its first evidence."""
+    """The session in which it was said; for a memory that of its first evidence."""
     sources: tuple[MessageId, ...] = ()
     """The messages that it is based on; for a message, itself."""
     role: str = ""
@@ -682,7 +682,7 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     stale: str = ""
     """For a memory: why it must be reconsidered."""
     against: tuple[str, ...] = ()
-    """For a memory: what was said against it, by whom and when, in sentences."""
+    """For a memory: the objections to it, by whom and when, in sentences."""
     parts: tuple[tuple[str, float], ...] = ()
     """The parts of the score, if they were asked for."""
     record: Record | None = None

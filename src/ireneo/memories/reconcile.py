@@ -95,7 +95,7 @@ def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
     evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(draft, old.text)))
     record = replace(old, evidence=evidence, seen=old.seen + is_new, pinned=old.pinned or draft.pinned)
     if is_new:
-        # A memory that is recorded again is no longer archived.
+        # A memory that is recorded again leaves the archive.
         record = replace(record, archived=False, archived_at=None, archived_why="")
     return (_worded(record, draft) if _said_better(old, draft) else record), is_new
 
@@ -153,7 +153,7 @@ def _outcome(
     return "reinforced", f"It was known; {record.seen} pieces of evidence speak of it now."
 
 
-# Which conclusions must be reconsidered because none of their grounds is valid any more.
+# Find conclusions that must be reconsidered because none of their grounds is valid any more.
 #
 # A conclusion is valid as long as one piece of its evidence is: one that cites no memory, or only memories that are
 # active and valid themselves. This applies through any number of conclusions, and the mark is removed when the grounds

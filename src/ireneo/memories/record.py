@@ -30,10 +30,9 @@ MemoryId = NewType("MemoryId", str)
 
 Kind = Literal["episodic", "semantic", "procedural", "failure"]
 Source = Literal["user", "agent", "run", "tool", "derived"]
-"""Where evidence comes from: a person, the agent itself, the structure of a run, a tool's output, or a conclusion
-from other memories."""
+"""The source of evidence: a person, the agent itself, the structure of a run, a tool's output, or other memories."""
 State = Literal["active", "superseded", "retired", "disputed", "erased"]
-"""``superseded``: another one replaced it. ``retired``: it no longer counts (overturned, or without valid grounds).
+"""``superseded``: another one replaced it. ``retired``: it is no longer valid (overturned, or without valid grounds).
 ``disputed``: more trusted evidence contradicts it. ``erased``: forgotten for good."""
 
 GENERAL = "*"
@@ -80,15 +79,15 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
     @property
     def timed(self) -> bool:
-        """Whether a time was stated; otherwise the time of recording counts."""
+        """Whether a time was stated; otherwise the time of recording is used."""
         return self.at != self.recorded
 
     @property
     def when(self) -> datetime | None:
         """When it happened; None if unknown.
 
-        If somebody records something by hand without a time, the time of recording counts. For evidence from messages
-        without times it doesn't, since they may be read years later.
+        If somebody records something by hand without a time, the time of recording is used; but not for messages
+        without times, since they may be read years later.
         """
         return self.at if self.timed or not self.sources else None
 
@@ -394,7 +393,7 @@ DROPPED = "It was dropped in a review."
 
 
 def said_against(piece: Evidence, what: str = "that it is not so") -> str:
-    """Who contradicted a memory and when, with the reason if one was given, else `what`."""
+    """The sentence on who contradicted a memory and when, with the reason if one was given, else `what`."""
     if why_against(piece) == DROPPED:
         return f"{_WHO[piece.origin]} dropped it on {day(piece.recorded)}."
     why = one_line(why_against(piece)).rstrip(".")
@@ -406,7 +405,7 @@ def said_against(piece: Evidence, what: str = "that it is not so") -> str:
 
 
 def disputes(record: Record) -> tuple[str, ...]:
-    """Who contradicted a memory, when and why, in sentences, the newest first."""
+    """The objections to a memory, by whom, when and why, in sentences, the newest first."""
     told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
     return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
 

@@ -140,7 +140,8 @@ def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> 
     return ""
 
 
-# What recurs in episodes, as conclusions: how an action usually ended, what several say, which names occur together.
+# Draw conclusions from recurrences in episodes: the usual end of an action, a statement of several, names that occur
+# together.
 #
 # Nothing is guessed: each conclusion is a count over the episodes that it cites, in their own words. If nothing recurs
 # there is none.
@@ -151,14 +152,14 @@ MOST_VALUES = 6
 MOST_CITED = 32
 """The maximum number of events that one conclusion cites; the newest are taken."""
 SHARE = 0.75
-"""The least share of equal outcomes of an action."""
+"""The minimum share of equal outcomes of an action."""
 FAILURES = 2
 SUCCESSES = 3
 """How many successes make a conclusion: success is expected, so it takes more to be worth saying."""
 TOGETHER = 3
 TOGETHER_SHARE = 2 / 3
 COMMON = 0.6
-"""A name in more than this share of the episodes is what they are all about."""
+"""A name in more than this share of the episodes is their common subject."""
 CLAUSE_TERMS = 4
 CLAUSE = 140
 """How many characters of a clause are quoted."""
@@ -175,8 +176,6 @@ _NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[
 
 
 class _RankedConclusion(Struct, frozen=True, kw_only=True):
-    """A conclusion, with its rank."""
-
     worth: tuple[int, int, float]
     """How informative its sort is, how often it occurred, and when it last did."""
     conclusion: Conclusion
@@ -197,8 +196,8 @@ class _Saying(Struct, frozen=True, kw_only=True):
 def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conclusion, ...]:
     """At most three conclusions from what recurs, the most informative first.
 
-    Each cites at least one of the `new` episodes; the others were reflected on before, and only count. The order of
-    `episodes` makes no difference.
+    Each cites at least one of the `new` episodes; the others were reflected on before, and are only counted. The order
+    of `episodes` makes no difference.
     """
     ordered = sorted(episodes, key=lambda episode: (episode.at, episode.id), reverse=True)
     known = {episode.id: episode for episode in ordered}
@@ -268,7 +267,7 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 
 def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """What several events state in the same words."""
+    """Clauses that several events state in the same words."""
     for told in _grouped(episodes, _sayings).values():
         if len(told) < 2:
             continue
@@ -320,11 +319,11 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 
 def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Saying]]) -> dict[str, list[_Saying]]:
-    """What the episodes state by subject, once for each event, the newest first."""
+    """The statements of the episodes by subject, once for each event, the newest first."""
     groups: dict[str, dict[MemoryId, _Saying]] = {}
     for episode in episodes:
         for told in tells(episode):
-            # If one episode reports two outcomes, the last one counts.
+            # If one episode reports two outcomes, the last one is used.
             groups.setdefault(told.about, {})[episode.id] = told
     out: dict[str, list[_Saying]] = {}
     for key, group in groups.items():

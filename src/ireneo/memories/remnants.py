@@ -1,7 +1,7 @@
-"""What remains of a memory about several things after one of them ended.
+"""The rest of a memory about several things after one of them ended.
 
 From a list of names the person who left is removed; of several sentences, clauses or list items, the unaffected ones
-remain. In a quotation, a mark replaces what was removed.
+remain. In a quotation, a mark replaces the removed part.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PHRASING = topic(Phrasing)
 
 _JOINS = lazy_re(lambda: rf", {and_words()} |, | {and_words()} ")
 PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
-"""Where one clause or list item ends and the next begins."""
+"""The boundary between two clauses or list items."""
 _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
 """The maximum number of words of a list item if no word before it applies to the whole list."""
@@ -140,7 +140,7 @@ def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
 
 
 def _without_piece(own: str, over: set[str]) -> str | None:
-    """The clauses or list items that are not about what is `over`."""
+    """The clauses or list items that are not about anything `over`."""
     cuts = [0, *(found.end() for found in PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]

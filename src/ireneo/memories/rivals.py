@@ -137,7 +137,7 @@ def renewed_things(text: str) -> list[set[str]]:
 
 
 def switched(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Who has another thing than before according to a statement, and which thing; None if it says no such thing."""
+    """The person who now has another thing according to a statement, and the thing; None if there is no such person."""
     return _who_and_what("switched", text)
 
 

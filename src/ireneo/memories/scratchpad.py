@@ -30,7 +30,7 @@ class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is currently known about a task."""
+    """The current knowledge about a task."""
 
     task: str
     """The name of the task; there is one scratchpad for each."""

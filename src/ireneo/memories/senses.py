@@ -1,4 +1,4 @@
-"""What a question asks for, by its words, and which words answer it.
+"""Senses of questions: the thing that a question asks for, by its words, and the words of an answer.
 
 "What do you do for a living" and "I run a school's kitchen" share no word, but one asks for a job and the other states
 one. The words are data, in `senses` of a language's file.
@@ -61,7 +61,7 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
 
 
 def _senses(text: str) -> list[tuple[str, str, list[str]]]:
-    """What a question asks for, by language and code, with the terms that ask for it.
+    """The things that a question asks for, by language and code, with the terms that ask for them.
 
     It is read in its own language, and in others only if it asks for nothing in that: "warm" in a German question about
     rent has another meaning in English.

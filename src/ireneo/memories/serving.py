@@ -1,4 +1,4 @@
-"""Which memories serve a goal: each is judged on its own, and never against the best one found.
+"""Find the memories that serve a goal: each is judged on its own, and never against the best one found.
 
 A goal and a memory rarely share a word: “a dinner for four” says nothing about nuts. So words are connected by areas of
 life, which are language data: what goals in an area ask for, and what is worth knowing there. An embedder, if there is
@@ -25,7 +25,7 @@ _SAYS = topic(Serving)
 LONGEST_GOAL = 600
 """How many characters of a goal are read; later text is pasted."""
 SERVES = 0.65
-"""The least score with which something serves a goal."""
+"""The minimum score with which something serves a goal."""
 SHARED, WEAK, AREA, NAMED = 1.0, 0.4, 0.7, 0.7
 """The weight of a shared word, of one that only names an area, of one that states something there, and of a person
 whom the goal names."""
@@ -50,8 +50,8 @@ FURTHER = -0.2
 ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 3.3)
 """How many deviations above unrelated and above known texts count as near the goal, and as near enough to serve it."""
 MOST_SUPPORT = 0.2
-"""The weight of being near; alone it isn't enough, since two in three texts that a small model calls near are about
-something else."""
+"""The weight of being near; alone it isn't enough, since of texts that a small model calls near two in three are
+unrelated."""
 UNRELATED = (
     "The committee will publish its report in spring.",
     "Copper conducts electricity better than iron.",
@@ -75,7 +75,7 @@ _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{either(_SAYS.requests)})\b(?!.*\b{either(_SAYS.persons)}\b)", re.I)
 COMPOUND = 5
-"""The least number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
+"""The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
 
 class Served(Struct, frozen=True, kw_only=True):
@@ -101,7 +101,6 @@ def _tells() -> dict[str, frozenset[str]]:
 
 
 def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
-    """The areas of life by word."""
     found: dict[str, set[str]] = {}
     for area, words in areas.items():
         for word in words:
@@ -136,7 +135,7 @@ def _read(text: str) -> dict[str, str]:
 
 
 def support(above_unrelated: float, above_known: float) -> float:
-    """What an embedder adds to the score, by how many standard deviations a text is nearer to the goal than others."""
+    """The bonus from an embedder, by how many standard deviations a text is nearer to the goal than others."""
     if above_known < FURTHER:
         return APART
     if above_unrelated >= FAR_ABOVE[0] and above_known >= FAR_ABOVE[1]:
@@ -205,7 +204,7 @@ def routine_words() -> frozenset[str]:
 
 
 class Purpose:
-    """What a goal is about."""
+    """The subject of a goal."""
 
     def __init__(self, goal: str) -> None:
         """Parse a goal; an empty one is about nothing."""
@@ -261,7 +260,7 @@ class Purpose:
         """How well a text serves the goal; None if it doesn't.
 
         `common` are terms of many texts; `of_others` says that it is about people whom the goal doesn't name;
-        `nearness` is what an embedder adds or deducts.
+        `nearness` is the bonus or deduction from an embedder.
         """
         read = _read(text)
         if not read:
@@ -281,7 +280,7 @@ class Purpose:
         not_ours = not named and self._is_of_another(text)
         told, beside, elsewhere = self._areas_of(read, _SAYS.equipment if not_ours else ())
         if self.areas and not (told or beside) and shared.keys() <= self.names:
-            # About people whom the goal names, only what matters for the goal is wanted.
+            # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
             told = {}

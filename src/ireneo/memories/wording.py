@@ -16,7 +16,7 @@ _FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<word
 
 
 def words_of(text: str) -> str:
-    """A memory's own words: only what is quoted, if it quotes the user."""
+    """A memory's own words: only the quotation, if it quotes the user."""
     found = _FRAME.search(text)
     return found["words"] if found else text
 

@@ -24,7 +24,7 @@ from ireneo.patterns import lazy_re
 LEAST = -0.4
 """From this worth on a quotation is kept."""
 LEAST_ASKED = 0.5
-"""The same for a question or a request, of which most tell nothing."""
+"""The same for a question or a request; most of these contain no information."""
 _CUES = """
 own ailments happened coming lasts lasts_until fresh ends changed instead back besides only idle_anywhere address asks
 reported for_good for_now joint awaited reached recovered points often laughs boasts goes_on just_now passing moves
@@ -37,7 +37,7 @@ _MOST_TELLING = 6
 
 
 def is_worth_keeping(said: str, asked: str = "") -> bool:
-    """Whether what was `said`, perhaps when `asked`, is worth keeping as a quotation."""
+    """Whether the words `said`, perhaps in answer to `asked`, are worth keeping as a quotation."""
     return worth(said, asked) >= LEAST
 
 

@@ -49,8 +49,7 @@ class Embedder(Protocol):
 
 
 Task = Literal["notes", "story", "reflect", "facts", "lessons", "act"]
-"""What a model is asked for; each task may use a model of its own, since a small one that keeps to the text suits
-memory."""
+"""The tasks of models; each may use a model of its own, since a small one that keeps to the text suits memory."""
 
 R = TypeVar("R", bound=Struct)
 

@@ -47,8 +47,7 @@ _PAUSE = frozenset(",.!")
 OPENS = 0.4
 """The least value of an English sentence that opens a thread."""
 LASTS, OPENS_SURELY = 1.2, -0.5
-"""In spoken play, the least value of a sentence that opens a thread, and of the model for written stories to give it
-a kind."""
+"""In spoken play, the minimum value of a sentence that opens a thread, and of the other model to give it a kind."""
 MATTERS, USUAL = 0.5, -0.8
 """How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0

@@ -119,8 +119,7 @@ SHOWN_FIGURES = 240
 ENDS = 2_000
 """How many characters at either end of an output are searched for a note that the rest is left out."""
 FEWEST_FIGURES, MOST_FIGURES = 2, 5
-"""From how many figures with a unit and a label on an output is a measurement; and how many of the largest are
-shown."""
+"""The minimum number of labelled figures with a unit in a measurement; and how many of the largest are shown."""
 UNITS: tuple[Mapping[str, float], ...] = (
     {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "secs": 1, "seconds": 1, "min": 60},
     {"B": 1, "bytes": 1, "KB": 1e3, "kB": 1e3, "KiB": 1e3, "MB": 1e6, "MiB": 1e6, "GB": 1e9, "GiB": 1e9},

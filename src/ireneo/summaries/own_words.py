@@ -332,7 +332,6 @@ def _asks_for_steps(lead: str) -> bool:
 
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:
-    """Whether `line` introduces a list."""
     following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
     if following is None or following.kind != "own" or not following.item:
         return False
@@ -340,7 +339,6 @@ def _leads_on(lines: list[_Line], line: _Line) -> bool:
 
 
 def _end_of_list(lines: list[_Line], line: _Line) -> int:
-    """The end of the list after `line`."""
     end = line.end
     for other in lines[line.number + 1 : line.number + 1 + LONGEST_LIST]:
         if other.kind == "own" and other.item:

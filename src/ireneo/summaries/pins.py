@@ -427,8 +427,7 @@ def _only_chooses(text: str) -> bool:
 def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
     """A sentence that binds, in its context, with the next one if that continues it.
 
-    A continuation is an exception ("And disable it when …"), a limit, a reason, or what is wanted instead of what is
-    banned.
+    A continuation is an exception ("And disable it when …"), a limit, a reason, or an alternative to something banned.
     """
     text = in_context(said)
     if behind is None or not (behind.near and text.endswith(said.text)):

@@ -252,8 +252,7 @@ MIN_FURTHER = 150
 RECAP_NEAR = 8
 """How many messages after a recap are searched for its continuation."""
 RECAP_LEAD = 60
-"""If fewer characters of the opening sentence are left after the opening words, the recap begins with the next
-sentence."""
+"""If fewer characters are left after the opening words of a sentence, the recap begins with the next sentence."""
 SPOKEN_TO = 0.04
 """The largest share of the word "you" in a recap; in play it is far more frequent."""
 

@@ -26,8 +26,8 @@ PLAYERS = 0.5
 """From this share of texts by players on, among those not by narrators. Others seldom name players."""
 SAYS, NAMES, SAID_BY_OTHERS, OF_THE_GAME, POINTS = 0.75, 0.2, 0.65, -0.2, -0.8
 """Weights in how lasting a sentence is: its value for later; each name, up to `MOST_NAMES`; speech reported by a
-narrator; each nearby text about the game, up to `MOST_TALK`; a pronoun at its beginning. Fitted to 400 sentences that
-readers labelled."""
+narrator; each nearby text about the game, up to `MOST_TALK`; a pronoun at its beginning. Fitted to 400 labelled
+sentences."""
 MOST_NAMES, MOST_TALK = 3, 2
 NEAR = 4
 """How many texts before and after are searched for talk about the game."""

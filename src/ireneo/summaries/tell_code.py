@@ -362,6 +362,5 @@ def _both(one: float, other: float) -> float:
 
 
 def _ranked(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
-    """Mentions by weight, stable."""
     ranked = sorted(weights.items(), key=lambda item: -item[1])
     return tuple(Mention(name, round(weight, 2), files.get(name, "")) for name, weight in ranked)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 TOGETHER = 32
 """Texts in one request: their vectors, written as numbers, stay below the largest accepted response."""
 LONGEST_BYTES = 8_000
-"""The maximum number of bytes of a text; a tokenizer can't make more tokens of it than the 8,191 that OpenAI's models
-accept."""
+"""The maximum number of bytes of a text; it can't have more tokens than the 8,191 that OpenAI's models accept."""
 
 
 class EmbeddingServer(Struct, frozen=True, kw_only=True):

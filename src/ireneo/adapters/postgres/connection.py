@@ -308,8 +308,7 @@ class TextReader(TextLoader):
 class SpaceLocks:
     """The spaces that a transaction uses: one that writes locks each of them when it first uses it.
 
-    A store promises that writers run one after the other. Here that holds within a space; writers of different spaces
-    run concurrently.
+    A store promises that writers run one after the other. Here that holds within a space; others run concurrently.
     """
 
     def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:

@@ -218,7 +218,6 @@ def with_times(
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
-    """Return the values of the `names` that the holder has."""
     named = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
     return (value for value in named if value is not None)
 

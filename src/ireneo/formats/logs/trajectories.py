@@ -185,8 +185,8 @@ class SweAgent(LogReader):
 
     `trajectory` lists the steps (thought, action, observation); `history`, what the model was shown, has the prompt,
     the task, and the tool calls of newer versions. An action of an older version is a line for the shell, or for one of
-    SWE-agent's own commands. There are no times, no exit codes and no ids. Attempts that a retry loop discarded are not
-    read.
+    SWE-agent's own commands. There are no times, no exit codes and no ids. Attempts discarded by a retry loop are
+    skipped.
     """
 
     name = SWE_AGENT
