@@ -186,7 +186,7 @@ def _blocks(line: bytes) -> list[dict[str, object]]:
         case {"type": "assistant" | "user" as role, "message": {"content": content}} if not entry.get("isMeta"):
             given = content if isinstance(content, list) else [{"type": "text", "text": content}]
             blocks = [each for each in given if isinstance(each, dict)]
-            # What the harness inserts begins with a tag or another mark.
+            # Text inserted by the harness begins with a tag or another mark.
             return [{**each, "type": "user text"} if role == "user" and _is_typed(each) else each for each in blocks]
     return []
 

@@ -86,7 +86,7 @@ def instructions(
 
 
 def shaped_as(given: object, cut: Context) -> object:
-    """Put the messages into the shape of the input: a list, or an object with everything that was beside them."""
+    """Put the messages into the shape of the input: a list, or an object with everything else that was in it."""
     from ireneo.formats.chat.traits import TRAITS
 
     taken = {key for each in TRAITS.values() for key in (each.listed, *each.prompts)}

@@ -106,7 +106,7 @@ class _Portal:
                 if on_progress is not None:
                     on_progress(event)
         finally:
-            # What was broken off ends before the caller continues: a transaction is whole, a lease is returned.
+            # A cancelled call ends before the caller continues: a transaction is whole, a lease is returned.
             if not tasks or not tasks[0].done():
                 self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
                 while not isinstance(_next(events), asyncio.Task):

@@ -30,7 +30,7 @@ def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tupl
         finally:
             connection.close()
     except apsw.Error:
-        # An earlier version's file, a locked one, or no database of ours: opening the store tells which.
+        # An earlier version's file, a locked one, or not our database: opening the store shows which.
         return None
     if found is None or found[2] != version:
         return None

@@ -1,4 +1,4 @@
-"""Log files on disk, plain, compressed or a folder of events, read line by line, with the labels in files beside them.
+"""Log files on disk, plain, compressed or a folder of events, read line by line, with the labels in files next to them.
 
 Also temporary files for large logs.
 """
@@ -62,7 +62,7 @@ def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | 
 
 # Folders in which an agent keeps a run as one file for each event: read as one log, an event a line.
 #
-# OpenHands' SDK writes `events/event-00001-<id>.json` and so on beside a `base_state.json`.
+# OpenHands' SDK writes `events/event-00001-<id>.json` and so on next to a `base_state.json`.
 
 
 HELD_BYTES = 1 << 24
@@ -188,12 +188,12 @@ class LogFile:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
     def label_of(self, session: str) -> Mapping[str, object] | None:
-        """The label that files beside it give one of its sessions; None for a stream."""
+        """The label that files next to it give one of its sessions; None for a stream."""
         return label_beside(Path(self._path), session) if self._path is not None else None
 
     @property
     def is_labelled(self) -> bool:
-        """Whether a file beside it may label its sessions."""
+        """Whether a file next to it may label its sessions."""
         return self._path is not None and has_labels(Path(self._path))
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ _SYMBOLS = frozenset("!@#%^&*?+~|")
 
 SHORT_PIECES = 3.2
 SHORT_PIECES_OF_LONG = 3.6
-"""The average length of pieces of one case below which a value counts as random, since names are made of words. Of
+"""The average length of pieces of one case below which a value is treated as random, since names are made of words. Of
 2,186 mixed names in a log of Go development ten were below; of random letters and digits 97 to 99 in 100 are. From
 `LONG` characters on the two are further apart."""
 LONG = 20
@@ -554,7 +554,7 @@ class SecretRedactor:
 
     def redact_record(self, text: str, name: str = "") -> str:
         """Redact a record; in a long text only paragraphs that were not seen before are scanned."""
-        # Of all secrets only a private key may contain a blank line.
+        # Only private keys may contain a blank line; other secrets can't.
         if len(text) < LONG_SECRET or self._known or (text, name) in self._texts or "-----BEGIN " in text:
             return self.redact(text, name)
         paragraphs = text.split(BETWEEN)

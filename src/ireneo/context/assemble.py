@@ -412,7 +412,7 @@ def newest_slots(messages: Sequence[Message], limit: int, options: ContextOption
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """Where and how a context was last rebuilt: until the next rebuild, later contexts begin with it unchanged."""
+    """The place and manner of the last rebuild: until the next one, later contexts begin with it unchanged."""
 
     at: MessageId
     """The head for which it was rebuilt."""
@@ -456,7 +456,7 @@ STATEMENTS_SHARE = 0.96
 
 
 def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
-    """What notes up to position `end` may cost in a narrow context that is to show all of them, as a share of these."""
+    """The share of notes up to position `end` for which a narrow context that should show all of them has room."""
     target, policy = options.budget, options.policy
     live_tokens = int(target * policy.live_share)
     tail = read_tail(path, path.head.position, max(live_tokens, 1))

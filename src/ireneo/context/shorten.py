@@ -142,8 +142,8 @@ TELLING_SHARE = 0.6
 def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = False) -> str | None:
     """Cut a text to about `tokens`: head, tail and the most informative lines between; None if it fits.
 
-    The harness's reminders are dropped first. With `asked` a user wrote it: only its sentences count, not code, data or
-    examples.
+    The harness's reminders are dropped first. With `asked` a user wrote it: only its sentences are used, not code or
+    data.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:

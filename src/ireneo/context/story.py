@@ -466,7 +466,7 @@ def _within_budget(
 
 
 def _opened_room(story: Grown, room: int, live: int, options: ContextOptions) -> int:
-    """What of the blocks' `room` the newest messages get that no leaf covers and that don't fit verbatim into `live`.
+    """The part of the blocks' `room` for newest messages without a leaf that don't fit verbatim into `live`.
 
     From half a leaf on, each counts `FRESH_WEIGHT` times as much as a message in a leaf. So the blocks change once more
     between two leaves.
@@ -538,7 +538,7 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller,
         return []
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
-        # Without room for so many headers, several texts share one block.
+        # If there is no room for all headers, several texts share one block.
         even = mostly_model_written(story.nodes)
         groups = even_groups(story.nodes, most) if even else ages_together(story.nodes, most)
         shown = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
@@ -633,7 +633,7 @@ def _newest(
 
 
 def _after_edits(fresh: Sequence[Message], options: ContextOptions) -> int:
-    """The index after the newest messages that were summarised by hand: these words stand for them in any room."""
+    """The index after the newest messages that were summarised by hand: these words replace them whatever the room."""
     first, last = fresh[0].position, fresh[-1].position
     ends = [note.at_position for note in options.by_hand if is_within(note, first, last)]
     return min(max(ends, default=-1) + 1 - first, len(fresh) - 1) if ends else 0

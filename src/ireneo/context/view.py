@@ -103,7 +103,7 @@ class ContextItem(Struct, frozen=True, kw_only=True):
 
 
 ThinkingMode = Literal["prefix", "turn", "none"]
-"""Which signed thinking may be shown: ``prefix``, as long as nothing before it changed; ``turn``, that of the
+"""The signed thinking that is shown: ``prefix``: all, as long as nothing before it changed; ``turn``: that of the
 running turn; ``none``."""
 
 

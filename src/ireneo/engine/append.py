@@ -124,7 +124,7 @@ def append(
 
 
 class GivenPlace(Struct, frozen=True, kw_only=True):
-    """Where messages are appended, and which context they may contain."""
+    """The place where messages are appended, and the context that they may contain."""
 
     after: str | None
     shown: tuple[MessageId, int] | None

@@ -170,7 +170,7 @@ SHELL = "bash"
 
 
 class BriefCue(ScopeLimits, frozen=True, kw_only=True):
-    """What a turn is about."""
+    """The subject of a turn."""
 
     goal: str = ""
     task_type: str = ""
@@ -351,7 +351,7 @@ class Nearness(Struct, frozen=True, kw_only=True):
     deviation: float
 
     def support(self, cosines: Mapping[str, float]) -> dict[str, float]:
-        """What nearness adds to or deducts from the score of each hit, by its id."""
+        """The bonus or deduction for nearness in the score of each hit, by its id."""
         if not cosines:
             return {}
         middle, spread = fmean(cosines.values()), max(pstdev(cosines.values()), LEAST_DEVIATION)
@@ -605,7 +605,7 @@ class BriefSearch:
         )
 
     def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
-        """What is known about the people and things that the goal names; adds their names to `purpose`."""
+        """The memories about people and things that the goal names; adds their names to `purpose`."""
         for word in list(purpose.words.values())[:MOST_NAMES]:
             about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
             for record in self.scope.visible(about):

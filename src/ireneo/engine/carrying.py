@@ -65,7 +65,7 @@ def carry(tx: Transaction, key: SessionKey, old: Head, new: Head, shared: int) -
 
 
 def _words(note: Annotation) -> tuple[object, ...]:
-    """What makes two annotations the same, wherever they stand."""
+    """The words by which two annotations are the same, whatever their positions."""
     return (note.kind, note.text, note.about, note.claim, note.sort, note.who, note.whom, note.known_to, note.number)
 
 
@@ -80,7 +80,7 @@ def _is_of_stretch(note: Annotation) -> bool:
 
 
 class _Places:
-    """Where each message of the old path is on the new one."""
+    """The position of each message of the old path on the new one."""
 
     def __init__(self, old: Sequence[Message], new: Sequence[Message], shared: int) -> None:
         """`new` begins with the last shared message, if there is one; `old` after it."""

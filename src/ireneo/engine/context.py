@@ -593,7 +593,7 @@ def _cut(
 
 
 def _wanted_overview(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
-    """The mark that tells `work` that contexts of about this budget lack an overview; None if it knows."""
+    """The mark by which `work` sees that contexts of about this budget lack an overview; None if it exists already."""
     for mark in tx.rebuilds.of_session(key):
         if mark.summarizer == options.policy.summarizer and is_near(mark.budget_tokens, options.budget):
             return None

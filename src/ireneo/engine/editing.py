@@ -329,7 +329,7 @@ def _join(
     tx.memories.put(space, [_drawn_from(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
     why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
     for each in others:
-        # Dated at its oldest evidence, so that it counts as never true: the remaining memory has its dates.
+        # Dated at its oldest evidence, so that it was never true: the remaining memory has its dates.
         word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
         settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
     return _as_stored(tx, space, joined)

@@ -24,7 +24,7 @@ from ireneo.summaries.work import WorkPath
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
-"""The kinds of rows that stand for messages which are not shown themselves."""
+"""The kinds of rows that replace messages which are not shown themselves."""
 VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
 """The kinds of rows in `Context.view`; pins and the scratchpad have fields of their own."""
 

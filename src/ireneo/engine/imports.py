@@ -270,7 +270,7 @@ def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """What moving the main branch brought along, as in `Imported`."""
+    """The results of moving the main branch, as in `Imported`."""
 
     kept: str = ""
     carried: int = 0
@@ -310,7 +310,7 @@ def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool)
     """Move the main branch to `end`, where an edited chat ends now.
 
     The branch isn't moved if messages were appended after the chat's end, or after a rewind unless the chat has
-    `changed`. Messages that the chat no longer contains remain in the log beside the path, as after a rewind.
+    `changed`. Messages that the chat no longer contains remain in the log outside the path, as after a rewind.
     """
     branches = dict(tx.sessions.branches(key))
     main = branches.pop(MAIN, None)

@@ -344,7 +344,7 @@ class LogLearner:
         return LogAnalysis(did="here")
 
     def _bytes_of(self, path: str) -> bytes | None:
-        """The bytes of a log for a worker without access to the disk; None if there may be labels beside the log."""
+        """The bytes of a log for a worker without access to the disk; None if there may be labels next to the log."""
         with closing(self._resources.open_log(path)) as file:
             return None if file.is_labelled else file.raw()
 

@@ -98,7 +98,7 @@ class Worker:
             broken_off = False
         finally:
             if broken_off:
-                # What the block released was undone with its transaction.
+                # A release within the block was undone with its transaction.
                 self._over.discard((lease.key, lease.token))
             beating.cancel()
             try:

@@ -559,7 +559,7 @@ class Memory:
     async def get(self, ids: Sequence[str], *, undone: bool = False) -> Sequence[Record]:
         """Return the memories whose ids begin with one of `ids`, in that order; unknown ones are skipped.
 
-        What a rewind left behind counts as unknown, unless `undone` is true.
+        Memories that a rewind left behind are unknown, unless `undone` is true.
         """
         return await self._store.read(memories_named, self.space, ids, undone=undone)
 
@@ -718,7 +718,7 @@ class Memory:
         """Archive the memories that are least worth keeping, until at most `keep` are in use, and return their ids.
 
         Some more are archived, about 2 % of `keep`, so that it need not be done at every write. Archived memories are
-        not recalled until `restore`. Pinned ones count, and are never archived.
+        not recalled until `restore`. Pinned ones are included in `keep`, and never archived.
         """
         return await archive(self._resources, self.space, keep)
 

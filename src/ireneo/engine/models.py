@@ -1,4 +1,4 @@
-"""Which model does what, and what a session may spend on them.
+"""Assign models to tasks, and limit the spending on them.
 
 Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, its maximum cost is
 reserved in one transaction; afterwards the unused part is returned. So two processes can't both spend the last of it.

@@ -522,8 +522,8 @@ def unshown(
 ) -> TextClaim | None:
     """The first claim or number of `text`, in figures or words, that occurs in none of the texts `given`.
 
-    Unlike in a summary of work, where they may number a list, small numbers count. `counts`, and whatever `passes`, are
-    allowed as well.
+    Small numbers are checked too, unlike in a summary of work, where they may number a list. `counts`, and whatever
+    `passes`, are allowed as well.
     """
     return next((each for each in _unshown(text, given, counts) if not passes(each)), None)
 

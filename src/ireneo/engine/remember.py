@@ -436,7 +436,7 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
             value=each.value,
             adds=any(piece.adds for piece in told.evidence),
             recorded=draft.recorded + _AFTER,
-            # What was said in another session belongs to neither session.
+            # A memory that was also stated in another session belongs to neither.
             session=draft.session if {*told.sessions} <= {draft.session} else "",
             messages=(*stored_messages(tx, space, supporting(told)), *draft.messages),
         )
@@ -660,7 +660,7 @@ def has_faded(record: Record, now: datetime) -> bool:
 def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
     """Take memories out of the archive; ids may be shortened. Raises MemoryNotFound.
 
-    It counts as a use, so that they do not fade again at once.
+    This is recorded as a use, so that they don't fade again at once.
     """
     out = [replace(each, archived=False, archived_at=None, archived_why="") for each in memories_of_ids(tx, space, ids)]
     tx.memories.put(space, out)

@@ -546,7 +546,7 @@ def _is_note(unit: Unit) -> bool:
 
 
 def _marks(unit: Unit) -> list[str]:
-    """Return the abbreviated ids in a unit's marks. Tools may print marks among other text, which don't count."""
+    """Return the abbreviated ids in a unit's marks. Marks that tools print among other text are ignored."""
     if isinstance(unit.part, Result):
         return marks(unit.part.text) if is_mark(unit.part.text) else []
     if isinstance(unit.part, Call):

@@ -166,7 +166,7 @@ class Scope:
         self._projects: dict[str, str] = {}
         self._forked: dict[str, bool] = {}
         self._apart: set[MemoryId] = set()
-        """Memories of which a part was not heard, or is on another branch."""
+        """Memories with evidence that was not heard, or is on another branch."""
 
     @property
     def narrows_memories(self) -> bool:

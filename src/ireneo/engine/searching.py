@@ -75,7 +75,7 @@ class MessageIndex:
 
     name: Name = "messages"
     reach = len(SHADE) - 1
-    """How many neighbours on each side count."""
+    """The number of neighbours used on each side."""
     only: str | None = None
     """A term that all wanted documents contain."""
 

@@ -280,7 +280,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     """The result of a search for secrets."""
 
     found: tuple[SecretsIn, ...]
-    """Where the secrets are, or were before they were removed."""
+    """The places of the secrets, or those before they were removed."""
     messages: int
     """How many messages were examined."""
     repaired: bool = False

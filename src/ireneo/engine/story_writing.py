@@ -193,7 +193,7 @@ def passages(
 ) -> list[StoryPassage]:
     """The passages that may support a sentence: the lines and threads of `parts`, then each speech.
 
-    A speech counts as said by its author and by the character whom the author plays.
+    A speech is attributed to its author and to the character whom the author plays.
     """
     out = [
         StoryPassage(text=text, position=line.position, sources=line.sources)

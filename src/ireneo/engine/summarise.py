@@ -356,7 +356,7 @@ def _story_stretch(
 def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
     """The threads that are open after the texts `before` a summary.
 
-    If models wrote most of the texts, threads found by rules don't count.
+    If models wrote most of the texts, threads found by rules are ignored.
     """
     if mostly_model_written(before):
         before = [

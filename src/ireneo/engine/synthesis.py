@@ -2,8 +2,8 @@
 
 A lesson is refused only if it is surely wrong: if it names something that no message shows, passes on an instruction
 from an output that nobody followed, or cites words that nobody said. An unsupported clause is struck, a wrong number of
-a message is put right. Then the model looks at all of its lessons once more, beside the messages of the run that name
-the same, and says what misleads, what is told in narrower words, and what says no more than a known lesson.
+a message is put right. Then the model looks at all of its lessons once more, together with the messages of the run that
+name the same, and says what misleads, what is told in narrower words, and what says no more than a known lesson.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ class _Look(Struct, frozen=True, kw_only=True):
 def _second_look(
     held: Sequence[tuple[LessonSaid, Verified]], known: Sequence[Record], evidence: RunEvidence, count: Count
 ) -> tuple[_Look, Prompt]:
-    """The prompt for a second look at lessons, beside the messages they cite and others that name the same."""
+    """The prompt for a second look at lessons, with the messages they cite and others that name the same."""
     own = _own(evidence.material)
     near: dict[MemoryId, Record] = {}
     wanted: dict[MessageId, set[str]] = {}
@@ -447,7 +447,7 @@ def _observed_again(
 
 
 def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> list[Observation]:
-    """Rules' observations, of which those that a model called worthless are only counted."""
+    """The rules' observations; those that a model called worthless lose their text, and are only counted."""
     return [
         replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
         for each in shown

@@ -249,7 +249,7 @@ class TreeNode(Struct, frozen=True, kw_only=True):
     text: str
     """The best text of the summary, in full."""
     model: str
-    """Who wrote the text; empty if it was written without a model."""
+    """The model that wrote the text; empty if it was written without one."""
     shown: bool
     """Whether no wider summary covers it, so that contexts may show it."""
     sources: tuple[SummaryId, ...]

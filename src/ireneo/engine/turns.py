@@ -45,7 +45,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     """From the user's message on; never empty."""
     place: Mapping[str, str] = {}
-    """Where the agent worked, such as the directory, if known."""
+    """The agent's place of work, such as the directory, if known."""
 
 
 def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
@@ -128,7 +128,7 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
 def _outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """How the last command ended, if it failed, or else the last check; and whether the changes were reverted since.
 
-    A check counts as passed if neither its status nor its output contradicts that.
+    A check passed if neither its status nor its output contradicts that.
     """
     told = _last_told(done)
     for left in _left_failing(done, told):

@@ -460,7 +460,7 @@ class Works:
         # In the order in which they began, since a session may change what was said in an earlier one.
         begun = sorted(sessions, key=lambda info: (info.first_at or _UNDATED, info.key.session))
         awake = [info for info in begun if not self._rests(info)]
-        # Changed sessions are shared out among all workers; a mere second look isn't worth it.
+        # Changed sessions are shared out among all workers; a second look isn't worth that.
         changed = {info.key.session: info for info in awake if self._idle.get(info.key, (None,))[0] != info}
         while changed:
             async with self._worker.visiting(self._space, [*changed]) as session:

@@ -155,8 +155,8 @@ def _false_all_well(text: str, outcomes: Sequence[LastOutcome], everything: Patt
 def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
     """Say which verdict of `sentence` is the opposite of a known outcome; None if none certainly is.
 
-    Only an explicit verdict counts, in the same clause as its subject. Negations, wishes and earlier times are ignored,
-    and so is a reported failure of something that failed before it passed.
+    Only an explicit verdict is compared, in the same clause as its subject. Negations, wishes and earlier times are
+    ignored, and so is a reported failure of something that failed before it passed.
     """
     last = {straight(outcome.subject): outcome for outcome in outcomes}
     for clause in _clauses(sentence):

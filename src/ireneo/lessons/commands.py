@@ -544,7 +544,7 @@ def _main(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
     return found
 
 
-# Where a call searches, if it searches everything there: no type of file is given, and nothing is left out.
+# The place that a call searches, if it searches everything there: no type of file is given, and nothing is left out.
 
 WHOLE = "whole"
 """In `Trap.given`: the call searches the whole project."""

@@ -1,6 +1,6 @@
 """Find sentences in which an agent or a user explains a failure: its cause, or a rule for later runs.
 
-Only sentences about tools, configuration or environment count, which name a flag, a variable, a settings file or a
+Only sentences about tools, configuration or environment are used, if they name a flag, a variable, a settings file or a
 command. Those that explain the code at hand, plan or guess are no lesson for another run.
 """
 

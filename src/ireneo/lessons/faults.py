@@ -38,7 +38,7 @@ _PASSES = 6
 
 
 Sort = Literal["missing", "lint", "build", "raised", "tests", "told"]
-"""What a line reports; fault_lines.toml explains them."""
+"""The kinds of reports in a line; fault_lines.toml explains them."""
 
 
 class LineSort(NamedTuple):

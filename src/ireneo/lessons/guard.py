@@ -138,7 +138,7 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """What went wrong and what to do instead, then the reason and where that was seen, in two lines."""
+        """In two lines: the failure and what to do instead; the reason, and the runs that showed it."""
         because = f"why: “{self.why}” · {self.seen}" if self.why else self.seen
         instead = "" if self.way_out == HEED else "instead: "
         return f"trap: {self.trap}; {instead}{self.way_out}\n{because}"

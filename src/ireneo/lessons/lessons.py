@@ -101,7 +101,7 @@ def cues_to_read(cue: str) -> tuple[str, ...]:
 
 
 def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
-    """For each run how often a claim held and didn't; the occasion counts for runs that didn't show the claim."""
+    """For each run how often a claim held and didn't; for runs that didn't show the claim the occasion is used."""
     if not observations:
         return []
     cue = max((each.cue for each in observations), key=lambda name: (occasion_of(name) != name, len(name), name))
@@ -251,7 +251,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
         lasts = often or reaches_beyond(best.text)
-        # If a folder's name only stands for its content, the ruling doesn't name its subject better.
+        # If a folder's name only means its content, the ruling doesn't name its subject better.
         named = best.trigger is not None and best.trigger.path in best.text
         alone = alone or (lasts and stands_alone(best.text, named=named, conceded=conceded))
         alone = alone or any(map(is_of_project, sentences(best.text)))

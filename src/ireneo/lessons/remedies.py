@@ -80,7 +80,7 @@ class Remedy(Struct, frozen=True, kw_only=True):
     words: str
     """What to do, as it continues "When … fails, "."""
     names: tuple[str, ...]
-    """Names of which an explanation must contain one."""
+    """Names, one of which an explanation must contain."""
     wrong: tuple[str, ...] = ()
     """Names of the cause; an error that explains itself contains one: an unknown flag, a missing program."""
     tries: tuple[TriedCall, ...]
@@ -394,7 +394,7 @@ _ALIKE = 3
 
 
 def _are_siblings(one: str, other: str) -> bool:
-    """Whether two tasks are of one kind but stand for different parts of it: `test:all` and `test:e2e`."""
+    """Whether two tasks are different parts of one kind: `test:all` and `test:e2e`."""
     a, b = ({part for part in _PARTS.split(name) if part} for name in (one, other))
     return bool(a & b) and not (a <= b or b <= a)
 

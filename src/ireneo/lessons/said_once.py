@@ -22,7 +22,7 @@ _SAYS = topic(SaidOnce)
 _WISHES = topic(Wishes)
 
 LONGEST = 45
-"""The maximum number of words of a sentence that is told; a longer one is a list without punctuation."""
+"""The maximum number of words of a sentence that is shown; a longer one is a list without punctuation."""
 HEADINGS = 0.3
 """The share of capitalised words from which a text is a list of headings."""
 LOUD = 30

@@ -182,7 +182,7 @@ class _Search:
         return self._one_of(others, fault) if others else None
 
     def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:
-        """Of several steps that may have reported an error, return the one that did."""
+        """Return the step that reported an error, of several that may have."""
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
         for better in (
@@ -305,7 +305,8 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     noted: tuple[NotedWords, ...] = ()
     """The summary of the run in its log."""
     messages: tuple[Message, ...]
-    """What was spoken on its main path, in order, without messages of a harness and summaries by other tools."""
+    """The messages of speakers on its main path, in order, without messages of a harness and summaries by other
+    tools."""
     put_in: tuple[Message, ...] = ()
     """Messages of the harness in the user's place."""
 
@@ -343,7 +344,7 @@ class TriedCall(Struct, frozen=True, kw_only=True, gc=False):
     """It changes a file that the run has neither read nor written before."""
     worked: bool
     faults: tuple[str, ...]
-    """The names of its errors, the most important first; empty if it worked, or its failure doesn't count."""
+    """The names of its errors, the most important first; empty if it worked, or its failure is ignored."""
     told: tuple[Fault, ...]
     """The errors with the lines that report them; empty if no line does."""
     tokens: int

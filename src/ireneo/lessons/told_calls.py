@@ -202,7 +202,7 @@ def _calls_at(
     following = next(iter(said[place + 1 :]), "")
     articles = topic(Words).articles
     if not several and SCRIPT.fullmatch(word) and ("/" in word or word.endswith(".sh")):
-        # A script that writes something is run; else what is told of writing is told of it.
+        # If the script writes something, it is run; otherwise text about writing means the script's file.
         acts = place == 0 and _SAYS.changes.fullmatch(following)
         if acts or not _SAYS.changes.search(clause):
             yield "script", call_of_command(word) or ToldCall(path=word)

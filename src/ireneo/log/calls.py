@@ -197,7 +197,7 @@ def _without_written(command: str) -> str:
     return "".join(out) + command[at:]
 
 
-# What a tool *read* may mention errors: a source file, a diff, a search. So marks anywhere in the output are only
+# Text that a tool *read* may mention errors: a source file, a diff, a search. So marks anywhere in the output are only
 # trusted for tools that run something; others must show theirs at the very start.
 
 _CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"

@@ -117,7 +117,7 @@ def may_change(text: str) -> bool:
 
 
 def changes_a_thing(text: str) -> bool:
-    """Whether a text says that something changed of which one has one at a time: a home, work, a partner."""
+    """Whether a text reports a change of something that one has one of at a time: a home, work, a partner."""
     return says("moves", text) or any(changes.search(text) for _, changes, _ in _things())
 
 

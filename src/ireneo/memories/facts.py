@@ -370,7 +370,7 @@ _HOLDING: dict[str, Holding] = {
 }
 """The codes of attributes that don't have one value at a time."""
 ONE_LIFE = {"employer": "job", "job": "employer"}
-"""Attributes of which one may end together with the other."""
+"""Pairs of attributes that may end together."""
 _SELDOM_CHANGES = frozenset("allergy birthday birthplace called language name origin".split())
 _NO_PLURAL = ("ss", "us", "is", "os")
 

@@ -255,8 +255,8 @@ def around_event(question: Question, passages: Sequence[Passage]) -> Question:
 
 # The first look: from the lists of where the terms occur to the hundred places worth reading. No text is needed.
 #
-# A message often answers in words other than the question's, which are in a message beside it. So each term also counts
-# for the places near it, less with the distance, and once for each place, from its nearest occurrence.
+# A message often answers in words other than the question's, which are in a message next to it. So each term also
+# counts for the places near it, less with the distance, and once for each place, from its nearest occurrence.
 
 
 READ_AT_MOST = 5_000

@@ -45,7 +45,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_type: str = ""
     name: str = ""
     counted: tuple[int, ...] = ()
-    """Numbers that are in no episode because they count episodes; only code may count."""
+    """Numbers that occur in no episode, since they are counts of episodes; only code sets these."""
 
 
 def reflection_due(episodes: Iterable[Record]) -> bool:
@@ -186,7 +186,7 @@ class _Saying(Struct, frozen=True, kw_only=True):
 
     episode: Record
     about: str
-    """What it has in common with other episodes."""
+    """The part that it has in common with other episodes."""
     words: str
     failed: bool = False
     mixed: bool = False

@@ -46,7 +46,7 @@ def without(text: str, words: str) -> str | None:
     said, own = words_of(words), words_of(text)
     named = list(named_as_over(said)) if words else []
     over = set[str]().union(*(terms for terms, *_ in named))
-    # If somebody is gone, everything that is said about her alone is over.
+    # If somebody is gone, statements about her alone end.
     things = set[str]().union(*(terms for terms, is_gone, _ in named if not is_gone))
     left = _without_name(own, over, quoted=own != text) if over else None
     left = left or _untouched(own, words, quoted=own != text)
@@ -98,7 +98,7 @@ def uncounted(text: str) -> str:
 
 
 def _of_others(own: str, over: set[str]) -> str | None:
-    """What a quotation says about others than what is `over`: its other sentences, or all but their company."""
+    """The part of a quotation about others than those `over`: its other sentences, or all but their company."""
     pieces = list(sentences(own, small_opens=True))
     touched = [not over.isdisjoint(terms(piece)) for piece in pieces]
     kept = [

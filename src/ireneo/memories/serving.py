@@ -42,7 +42,7 @@ COMMON = 0.2
 FEW = 5
 """Up to this many texts may always contain it."""
 LONG = 18
-"""From this many words on a shared word may occur by chance; common words don't count."""
+"""From this many words on a shared word may occur by chance; common words are ignored."""
 APART = -0.3
 """The deduction for being further from the goal than most known texts."""
 FURTHER = -0.2

@@ -1,1 +1,1 @@
-"""What the core needs of the world, as small protocols over domain types."""
+"""The interfaces that the core needs, as small protocols over domain types."""

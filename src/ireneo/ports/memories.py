@@ -106,7 +106,7 @@ class SearchPort(Protocol):
     def knows_other_project(self, space: str, project: str) -> bool:
         """Whether a session or memory of the space is known to belong to a project other than `project`.
 
-        Those with no project (empty) or marked as general (``*``) don't count.
+        Those with no project (empty) or marked as general (``*``) are ignored.
         """
 
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
@@ -117,7 +117,7 @@ class WordsPort(Protocol):
     """The word index itself, which is derived from what is stored and can be rebuilt."""
 
     def faults(self, space: str) -> Sequence[str]:
-        """Where the index of a space does not match what is stored, one sentence each."""
+        """The differences between the index of a space and the stored data, one sentence each."""
 
     def rebuild(self, space: str) -> int:
         """Rebuild the index of a space, keeping all document numbers; return how many messages were processed."""

@@ -1,4 +1,4 @@
-"""The ports beside the store: a model, an embedder, a tokenizer, a redactor, a clock; log files and workers."""
+"""The ports besides the store: a model, an embedder, a tokenizer, a redactor, a clock; log files and workers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What was billed, including failed attempts as far as the provider reported them."""
+    """The billed usage, including failed attempts as far as the provider reported them."""
 
     calls: int = 1
     tokens_in: int = 0
@@ -108,7 +108,7 @@ class Redactor(Protocol):
         """
 
     def redact_record(self, text: str, name: str = "") -> str:
-        """Redact what a provider or a log stored beside a message.
+        """Redact the data that a provider or a log stored with a message.
 
         No id depends on it, so it may use results from other messages: logs repeat a whole file with each edit.
         """
@@ -170,7 +170,7 @@ class LogSource(Protocol):
 
 
 LogPlace: TypeAlias = str | PathLike[str] | BinaryIO
-"""Where a log is: a file, a folder of events, or an open seekable file."""
+"""The place of a log: a file, a folder of events, or an open seekable file."""
 
 OpensLog: TypeAlias = Callable[[LogPlace], LogSource]
 """Opens a log. Raises BadInput if it can't be read."""

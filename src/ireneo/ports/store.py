@@ -54,7 +54,7 @@ class Lease(Struct, frozen=True, kw_only=True):
     work: str
     """The name of the work: the anchor of the summary to write, or the backlog to process."""
     holder: str
-    """Who holds it; empty if nobody does and only its failures are kept."""
+    """Its holder; empty if nobody holds it and only its failures are kept."""
     token: int
     """Grows with each take, also after a release or `forget`: an older token belongs to a lost lease. All work of
     a session shares one counter, so it may grow by more than one."""
@@ -146,7 +146,7 @@ class ErasurePort(Protocol):
     def session(self, key: SessionKey) -> bool:
         """Delete a session and everything that belongs to it, its run included; return False if it doesn't exist.
 
-        Its spending still counts for the space, without the session's name.
+        Its spending is still part of the space's, without the session's name.
         """
 
     def space(self, space: str) -> int:
@@ -154,7 +154,7 @@ class ErasurePort(Protocol):
 
 
 class Pruned(Struct, frozen=True, kw_only=True):
-    """What was deleted from a session because no branch leads to it."""
+    """The data deleted from a session because no branch leads to it."""
 
     messages: int = 0
     tokens: int = 0
@@ -431,7 +431,7 @@ class ReadMarksPort(Protocol):
 
 
 class SpendingPort(Protocol):
-    """What was spent on models, so that a limit holds across processes and restarts."""
+    """Spending on models, stored so that a limit holds across processes and restarts."""
 
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to the spending of `key` on a day; negative numbers return a reservation. Creates no session."""
@@ -467,7 +467,7 @@ class Transaction(Protocol):
 
 
 class Migrated(Struct, frozen=True, kw_only=True):
-    """What a migration of a database did, or would do."""
+    """The result of a migration of a database, done or simulated."""
 
     before: int
     """The number of the last migration applied before; 0 for a new database."""

@@ -1,4 +1,4 @@
-"""What a model is asked and what it may reply: versioned texts, voices, and the typed replies."""
+"""Prompts and replies of models: versioned texts, voices, and the typed replies."""
 
 from __future__ import annotations
 

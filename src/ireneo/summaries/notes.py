@@ -144,7 +144,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
                 if not instruction_like(line.text)
             ]
     for name, line in lines:
-        # What the user said before the block is next to it.
+        # The user's words before the block are next to it.
         beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
         gathered.setdefault(BESIDE if beside else name, []).append(line)
     gathered["status"] = [line for name, line in lines if name == "status"]

@@ -641,7 +641,7 @@ _OF_FAILURE = lazy_re(
     r"|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b"
 )
 _CODE_NAME = lazy_re(r"[_A-Z]")
-# What was changed, what fails and what the user named is more important than other text that was written.
+# Changes, failures and things that the user named are more important than other written text.
 _CHANGED, _FAILING, _USER, _WRITTEN = 10.0, 9.0, 8.0, 1.0
 
 

@@ -328,7 +328,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         if self.strategy is not None:
             return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
-        # What is left out still has summaries, for the pins in them: those of an agent's work.
+        # Left-out parts still have summaries, for their pins: those of an agent's work.
         return f"offline-2/{'coding' if self.cuts else self.name}{tools}"
 
 

@@ -66,7 +66,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
     start: int
     end: int
     before: int
-    """Where the sentence before it starts; equal to `start` for the first."""
+    """The start of the sentence before it; equal to `start` for the first."""
 
     @property
     def text(self) -> str:

@@ -432,7 +432,7 @@ def _version(step: Step) -> Iterator[Line]:
 
 
 def _shared(output: str, step: Step) -> Iterator[Line]:
-    """What a push brought to the remote branch; an earlier failed push is over."""
+    """The commits of a push; they replace an earlier failed push."""
     text = ""
     if found := _PUSHED.search(output):
         pieces = (found["range"], *found["what"].split(), "(forced)" if found["forced"] else "")

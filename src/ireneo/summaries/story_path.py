@@ -79,7 +79,7 @@ class Grown(Struct, frozen=True, kw_only=True):
     made: tuple[Summary, ...]
     """Summaries that had to be written, each after its sources."""
     waiting: Waiting | None
-    """What is due and wasn't reached."""
+    """The due part that wasn't reached."""
     fresh: tuple[Message, ...]
     """The newest messages that the character was present for."""
     behind: int

@@ -40,7 +40,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Where and how a thread ended."""
+    """The place and manner in which a thread ended."""
 
     id: ThreadId
     text: str

@@ -36,7 +36,7 @@ def tokenizer(longest: int) -> Tokenizer:
     """Build the tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError if its vocabulary was changed.
 
     The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
-    all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
+    all-MiniLM-L6-v2 took over unchanged; it ships next to this module, compressed.
     """
     packed = files(__package__).joinpath(VOCABULARY).read_bytes()
     lines = gzip.decompress(packed)

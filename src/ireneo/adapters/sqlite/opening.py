@@ -37,11 +37,11 @@ EARLIER = (
 )
 
 Durability = Literal["full", "normal"]
-"""Which commits survive: with "full", a power failure; with "normal", only the end of the process."""
+"""The durability of commits: with "full" they survive a power failure, with "normal" only the end of the process."""
 
 
 STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
-"""What a migration does besides its SQL, by its number."""
+"""The code of migrations that runs besides their SQL, by number."""
 
 
 @cache

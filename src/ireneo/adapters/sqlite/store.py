@@ -253,7 +253,7 @@ _Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 
 class ReadOnlyConnection(Connection):
-    """A connection to a file that is read-only, or in a read-only folder: no file is created beside it.
+    """A connection to a file that is read-only, or in a read-only folder: no file is created next to it.
 
     Reading a database in WAL mode also writes, to the ``-shm`` file through which readers and writers coordinate. If
     that exists, SQLite can use it even without write access. Otherwise no process has the file open:

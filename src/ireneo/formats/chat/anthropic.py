@@ -291,7 +291,7 @@ _BESIDE_TEXT = frozenset({"type", "text", "cache_control", "citations"})
 def _adopt_plain(draft: Draft) -> Draft:
     """Adopt text blocks that were read in another format, before the session was known to be Anthropic's.
 
-    Several formats write plain messages alike. The keys beside a text (`cache_control`, `citations`) are Anthropic's,
+    Several formats write plain messages alike. The keys next to a text (`cache_control`, `citations`) are Anthropic's,
     so a payload with nothing else can be sent unchanged.
     """
     native = draft.native

@@ -416,7 +416,7 @@ class ChatFormat(ABC):
         return out
 
     def _read_prompt(self, payload: object) -> list[Draft]:
-        """Read the system prompt beside the messages, in formats that have one there."""
+        """Read the system prompt, in formats that keep it apart from the messages."""
         return []
 
     def _plain(self, message: object, place: str) -> object:

@@ -170,7 +170,7 @@ def _read_reply(data: Json, place: str) -> list[Part]:
             parts.append(_read_item(item, where))
     beside = mapping(data.get("additional_kwargs"))
     if not any(isinstance(part, Thinking) for part in parts):
-        # Some providers put the reasoning beside the content.
+        # Some providers put the reasoning outside the content.
         thought = next(filter(None, (text_or(beside.get(key)) for key in openai.REASONING)), "")
         parts = [Thinking(text=thought), *parts] if thought else parts
     return [*parts, *calls]
@@ -474,7 +474,7 @@ class LangChainMessages(ChatFormat):
         return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
-        """Return the message without its thinking, also that beside its content."""
+        """Return the message without its thinking, including that outside its content."""
         data = payload.get("data")
         if not isinstance(data, dict):
             return payload

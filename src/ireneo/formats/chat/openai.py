@@ -294,7 +294,7 @@ def _functions(message: Json) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _alternate(outlines: Outlines) -> Iterator[Violation]:
-    """Check that after one system message user and assistant alternate; tool calls and results don't count."""
+    """Check that after one system message user and assistant alternate; tool calls and results are ignored."""
     expected = "user"
     for outline in outlines:
         if outline.role in ("system", "developer"):

@@ -263,7 +263,7 @@ def objects_of(item: object) -> str | None:
         return None
     library = library_of(item)
     if library == "google":
-        # Of a reply only the contents are sent again.
+        # Only the contents of a reply are sent again.
         return GEMINI if hasattr(item, "parts") and hasattr(item, "role") else None
     if library in ("", *CLIENTS):
         return None

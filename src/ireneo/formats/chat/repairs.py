@@ -410,7 +410,7 @@ def _server_part_note(part: Part, served: set[str], writes: Callable[[Result], b
 # Losses: content that is missing or changed in a written list.
 
 HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
-"""Keys beside a text that have an effect at the provider, or are shown to the model."""
+"""Keys next to a text that have an effect at the provider, or are shown to the model."""
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 Pair = tuple[str, bytes]

@@ -203,7 +203,7 @@ def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
     groups: list[list[_Placed]] = []
     alone = True
     for place, item in placed:
-        # Items after reasoning, or beside a call, are the model's, even if they look like our summary.
+        # Items after reasoning, or next to a call, are the model's, even if they look like our summary.
         bound = not alone and (_kind(groups[-1][-1][1]) == _REASONING or any(_is_call(it) for _, it in groups[-1]))
         stands_alone = side_of(item) != "assistant" or (_is_block(item) and not bound)
         if alone or stands_alone:

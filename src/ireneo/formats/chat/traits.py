@@ -1,4 +1,4 @@
-"""What is known of each chat format before its module is loaded: where it is, and how its messages are passed."""
+"""Traits of each chat format that are known before its module is loaded: its place, and how its messages are passed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class FormatTraits(NamedTuple):
-    """What is known of a format before it is loaded."""
+    """The traits of a format that are known before it is loaded."""
 
     home: str
     """Its module, and the class there."""

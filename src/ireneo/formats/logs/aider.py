@@ -141,7 +141,7 @@ class _Missed(Struct, frozen=True, kw_only=True):
 
 
 class _Report(Struct, kw_only=True):
-    """What aider prints after a reply."""
+    """The lines that aider prints after a reply."""
 
     applied: list[str] = field(default_factory=list)
     """The files that were changed."""
@@ -160,7 +160,7 @@ class _Report(Struct, kw_only=True):
     ran: list[str] = field(default_factory=list)
     """Commands of the model that the user allowed to run."""
     usage: list[str] = field(default_factory=list)
-    """What a reply cost."""
+    """The cost of a reply."""
     rest: list[str] = field(default_factory=list)
 
 

@@ -1,6 +1,6 @@
 """Chats of people and characters, as programs and services save them: SillyTavern, ChatGPT, Character.AI and others.
 
-Other versions of a message (swipes, candidates, edits) are branches beside the path that the program shows. Character
+Other versions of a message (swipes, candidates, edits) are branches next to the path that the program shows. Character
 cards and lorebooks are read as the system messages that a chat begins with.
 """
 
@@ -35,7 +35,7 @@ def _uttered(
     media: Sequence[Media] = (),
 ) -> Draft:
     """Make the draft of `text` and what was sent with it; without parts where nothing was said or sent."""
-    # Who sends a picture without a word is named all the same.
+    # A speaker who sends a picture without words is named all the same.
     speaks = text.strip() or (media and author)
     said: tuple[Part, ...] = (Text(text=text, author=author or None),) if speaks else ()
     return Draft(role=role, parts=(*said, *media), origin=origin, at=at, source_id=id)
@@ -89,7 +89,7 @@ _SENT = lazy_re(rb'"(?:is_user|send_date|is_system)"\s*:')
 _HUMANISED = lazy_re(r"(\d{4})-(\d\d?)-(\d\d?) ?@(\d\d?)h ?(\d\d?)m ?(\d\d?)s(?: ?(\d{1,3})ms)?")
 _MACROS = lazy_re(r"\{\{(user|char)\}\}|<(USER|BOT|CHAR)>", re.IGNORECASE)
 _UNNAMED = ("unused", "You")
-"""What headers say in place of a name that they don't know."""
+"""Placeholders in headers for an unknown name."""
 _OF_PROGRAM = frozenset(
     "help welcome empty generic comment slash_commands formatting hotkeys macros welcome_prompt assistant_note"
     " assistant_message group".split()

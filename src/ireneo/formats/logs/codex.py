@@ -302,7 +302,7 @@ class Codex(LogReader):
     chat = RESPONSES
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether lines of a rollout stand in `sample`."""
+        """Whether `sample` contains lines of a rollout."""
         if not sample.lstrip().startswith(self.begins):
             return False
         return _ENVELOPE.search(sample) is not None or any(map(_is_bare, sample.splitlines()[:_LOOKED_AT]))

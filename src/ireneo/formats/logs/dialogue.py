@@ -37,7 +37,7 @@ _ROLES: Mapping[str, Role] = {
     "system": "system",
     "tool": "tool",
 }
-"""Names that stand for a role rather than an author."""
+"""Names of roles rather than authors."""
 
 
 def _spoken(
@@ -498,12 +498,12 @@ def _is_speech(value: dict[str, object]) -> bool:
 
 
 def _time_beside(value: Document, key: str) -> datetime | None:
-    """Return the time of the list under `key`, from a key beside it such as "session_1_date_time"."""
+    """Return the time of the list under `key`, from a key next to it such as "session_1_date_time"."""
     return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:
-    """Return whether `value` is a list of messages; a list of strings counts only if no text is beside it (`alone`)."""
+    """Return whether `value` is a list of messages; a list of strings is one only without other text (`alone`)."""
     return isinstance(value, list) and (alone or any(isinstance(each, Mapping) for each in value))
 
 

@@ -238,7 +238,7 @@ class LogReader(ABC):
     marks: tuple[tuple[re.Pattern[bytes], ...], ...] = ()
     """Groups of patterns: a file is recognised if all patterns of one group are near its beginning."""
     holds: str
-    """What a document of such a file contains, for the fault of one that doesn't."""
+    """The content of a document of such a file, for the fault of one without it."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` is of this format."""
@@ -302,7 +302,7 @@ class Entries(Struct, frozen=True, kw_only=True):
     entries: tuple[tuple[int, Document], ...]
     """The entries, at least one, each with the number of its line."""
     besides: Document
-    """What the file says about the run, apart from its entries."""
+    """The data of the file about the run, apart from its entries."""
 
 
 def entry_runs(lines: Iterable[bytes], is_entry: IsEntry, faults: list[LogFault]) -> Iterator[Entries]:

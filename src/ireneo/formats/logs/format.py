@@ -240,7 +240,7 @@ class SessionBuilder:
             return None
         self.nodes[-1].entries += self._noted
         nodes = tuple(LoggedNode(draft=self._recorded(node), parent=node.parent) for node in self.nodes)
-        # Where everything was rewound, the session still stands at its newest message.
+        # If everything was rewound, the session is still at its newest message.
         head = len(nodes) - 1 if self.head is None else self.head
         return LoggedSession(id=name, nodes=nodes, head=head, faults=tuple(self.faults))
 

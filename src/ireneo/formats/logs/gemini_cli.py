@@ -59,7 +59,7 @@ def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[D
 
 
 def _worded(raw: Document, said: list[Part], named: set[str]) -> list[Part]:
-    """Return the thoughts and words of a reply, without calls and thoughts that are also recorded beside the reply."""
+    """Return the thoughts and words of a reply, without calls and thoughts that are also recorded next to the reply."""
     thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
     out: list[Part] = [*thoughts]
     for part in said:

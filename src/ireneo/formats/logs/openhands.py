@@ -3,9 +3,9 @@
 A history is a list of events, one event a line, or a record that holds the list (`history`, `events`); in the oldest
 ones an action and its observation are a pair. The SDK's events have their type under `kind`.
 
-Not read: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is a session of
-its own unless they are joined to JSON lines). Calls of agents over ACP, and attachments, are only recorded. An action
-that the user ran is a message of the harness.
+Not read: `base_state.json` next to a directory of the SDK's events (each file there holds one event, and is a session
+of its own unless they are joined to JSON lines). Calls of agents over ACP, and attachments, are only recorded. An
+action that the user ran is a message of the harness.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class _Used(Struct, frozen=True, kw_only=True):
     name: str
     arguments: dict[str, object]
     output: str | None = None
-    """What the tool printed; None if it printed nothing, or the output was omitted."""
+    """The output of the tool; None if there was none, or it was omitted."""
     error: bool = False
 
     def result(self, call: Call) -> Result:
@@ -592,7 +592,7 @@ class SpecStory(LogReader):
     chat = "anthropic"
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether SpecStory's own comment or heading stands at the beginning, and someone speaks after it."""
+        """Whether it begins with SpecStory's own comment or heading, and someone speaks after it."""
         if sample.lstrip().startswith(b"{"):
             return _CARRIED.search(sample) is not None
         beginning = sample[:_BEGINNING]

@@ -83,7 +83,7 @@ class OpenAITranscript(LogReader):
         return out
 
     def _prompt(self, system: object) -> list[Draft]:
-        """Read a system prompt beside the messages, also where the format has no such field."""
+        """Read a system prompt apart from the messages, even if the format has no such field."""
         if not system:
             return []
         chat = chat_format(self.chat)
