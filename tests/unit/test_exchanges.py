@@ -53,3 +53,10 @@ def test_a_short_turn_is_told_whole() -> None:
 def test_in_prose_every_passage_stands_alone() -> None:
     lines = told(*[(None, text) for _, text in around(SAID)])
     assert not any("hollow behind" in line and "crown of Orm" in line for line in lines)
+
+
+def test_actions_of_roleplay_stay_in_asterisks_and_each_message_has_its_speaker() -> None:
+    hidden = "*She kneels at the oak. She is afraid.* I hide the stolen crown of Orm here until the war is over."
+    again = "I will come back for the crown of Orm when the war is over and the king is dead."
+    (line,) = [text for text in told(*around([("Anna", hidden), ("Anna", again)])) if "kneels" in text]
+    assert line.endswith(f"Anna: {hidden} Anna: “{again}”")

@@ -32,6 +32,8 @@ _QUOTES = str.maketrans("“”«»", '""""')
 _WORD = lazy_re(r"\w+(?:['’]\w+)?")
 _MARKS = '"“”„«»「『'
 _SPOKEN_SELF = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
+ACTION = lazy_re(r"(?<![*\w])\*[^\s*]+[\s.,:;!?…—][^*]*\*(?![*\w])|(?<![*\w])\*[^\s*]+[.,:;!?…—]\*(?![*\w])")
+"""An action, which roleplay writes in asterisks beside speech; a word alone is only stressed."""
 _ROLES = {"user": "User", "assistant": "Assistant"}
 
 
@@ -184,32 +186,38 @@ def is_prose(messages: Sequence[Message]) -> bool:
 
 
 BY_NAME = 0.1
-"""The share of their texts in which authors must name themselves for their names to be characters that they play."""
+"""The share of their texts in which authors must name themselves, or speak between actions, to play who they are
+called."""
+
+
+def _speaks_and_acts(text: str) -> bool:
+    return ACTION.search(text) is not None and bool(_WORD.search(_SPOKEN_SELF.sub(" ", ACTION.sub(" ", text))))
 
 
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
     """Return the authors who narrate: by their name, or since they say the most and the least about themselves.
 
-    An author who writes about themselves by name ("Ilse shrugs.") plays a character.
+    An author who writes about themselves by name ("Ilse shrugs."), or speaks plainly between actions in asterisks,
+    plays a character.
     """
     said: Counter[str] = Counter()
     of_self: Counter[str] = Counter()
     texts: Counter[str] = Counter()
-    by_name: Counter[str] = Counter()
+    played: Counter[str] = Counter()
     for message in messages:
         for author, text in spoken(message):
             words = [word.lower() for word in _WORD.findall(text)]
             said[author] += len(words)
             of_self[author] += sum(word.replace("’", "'") in topic(Speech).selves for word in words)
             texts[author] += 1
-            by_name[author] += author.partition(" ")[0].lower() in words
+            played[author] += author.partition(" ")[0].lower() in words or _speaks_and_acts(text)
     out = {author for author in said if author.casefold().replace(" ", "-") in topic(Speech).narrators} | {""}
     authors = [author for author in said if author]
     if len(authors) > 2:
         most = max(authors, key=lambda author: (said[author], author))
         others = [author for author in authors if author != most]
         share = sum(of_self[author] for author in others) / max(sum(said[author] for author in others), 1)
-        plays = by_name[most] > BY_NAME * texts[most]
+        plays = played[most] > BY_NAME * texts[most]
         if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6 and not plays:
             out.add(most)
     return frozenset(out)
@@ -229,9 +237,8 @@ def with_speaker(speaker: str, sentence: str) -> str:
     """A sentence with the name of its speaker."""
     if not speaker:
         return sentence
-    if any(quote in sentence for quote in _MARKS):
-        return f"{speaker}: {sentence}"
-    return f"{speaker}: “{sentence}”"
+    marked = any(mark in sentence for mark in _MARKS) or ACTION.search(sentence)
+    return f"{speaker}: {sentence}" if marked else f"{speaker}: “{sentence}”"
 
 
 def speaks_of_itself(sentence: str) -> bool:

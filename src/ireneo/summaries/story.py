@@ -217,7 +217,12 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     heard = as_said(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
     cast = find_cast(heard)
-    sections = [*told, *([cast] if cast else []), *(_constraints(messages) if is_answered(messages) else ())]
+    bound = _constraints(messages) if is_answered(messages) else []
+    # In a novel, rules would take nearly every sentence for an open thread.
+    threads = ThreadChanges() if is_prose(heard) else find_threads(heard, before)
+    pinned = [line.text for section in bound for line in section.lines]
+    # What is pinned is no thread as well.
+    opened = tuple(each for each in threads.opened if not any(text in each.text for text in pinned))
     return Summary(
         id=anchor("story", first.id, last.id, policy.summarizer),
         level="story",
@@ -229,11 +234,10 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
         summarizer=policy.summarizer,
         source_tokens=sum(message.tokens for message in messages),
         calls=sum(len(message.draft.calls) for message in messages),
-        sections=tuple(sections),
+        sections=(*told, *([cast] if cast else []), *bound),
         leaves=1,
         retellings=1,
-        # In a novel, rules would take nearly every sentence for an open thread.
-        threads=ThreadChanges() if is_prose(heard) else find_threads(heard, before),
+        threads=replace(threads, opened=opened),
     )
 
 

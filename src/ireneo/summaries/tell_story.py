@@ -19,6 +19,7 @@ from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import (
+    ACTION,
     is_prose,
     label,
     narrators,
@@ -93,17 +94,29 @@ MAX_QUOTED = 420
 """Characters up to which the sentences of one quotation are kept together."""
 
 _FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
-_BREAK = lazy_re(r"\n\s*\n|\n\s*(?:[#>*•|-]|\d{1,3}[.)])\s*")
+_BREAK = lazy_re(r"\n\s*\n|\n\s*(?:[#>•|-]|\*(?=\s)|\d{1,3}[.)])\s*|\n\s*(?=\*)")
 _ASIDE = lazy_re(r"^(?:[(\[][^()\[\]]{0,60}[)\]]\s*)+|(?:(?:(?<!\s)\s++)?[(\[][^()\[\]]{0,60}[)\]]){1,12}$")
 _LEAD = lazy_re(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
 
 
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of `text`, each on one line, without code, surrounding markup and stage directions."""
+    return (sentence for sentence, _ in _acted(text))
+
+
+def _acted(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of `text`, each with whether it is an action, which roleplay writes in asterisks."""
     for paragraph in _BREAK.split(_FENCE.sub("\n\n", text)):
         words = " ".join(paragraph.split())
-        if words:
-            yield from filter(None, map(_bare_sentence, split(words, longest_quoted=MAX_QUOTED)))
+        acts = ACTION.search(words) is not None and "**" not in words and words.count("*") % 2 == 0
+        inside = False
+        for sentence in split(words, longest_quoted=MAX_QUOTED):
+            before, inside = inside, inside != (acts and sentence.count("*") % 2 == 1)
+            bare = _bare_sentence(sentence)
+            if acts and "*" in bare:
+                yield "*" * before + sentence.strip() + "*" * inside, False
+            elif bare:
+                yield bare, acts and (before or sentence.startswith("*"))
 
 
 def _bare_sentence(sentence: str) -> str:
@@ -269,6 +282,8 @@ class _ToldSentence(Struct, kw_only=True):
     recap: bool = False
     aside: bool = False
     """Whether a narrator speaks of themselves."""
+    acts: bool = False
+    """Whether it is an action in asterisks."""
     names: tuple[str, ...] = ()
     turns: frozenset[str] = frozenset()
     """The words of the sentence that signal a turn of events."""
@@ -347,7 +362,7 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
             start, end = recapped.get((message.id, place), (0, 0))
             for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
                 number += 1
-                for sentence in sentences(text):
+                for sentence, acts in _acted(text):
                     of_itself = speaks_of_itself(sentence)
                     named = not (narrated or recap) if author else of_itself
                     yield _ToldSentence(
@@ -359,6 +374,7 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
                         stretch=number,
                         recap=recap,
                         aside=narrated and bool(author) and of_itself,
+                        acts=acts,
                     )
 
 
@@ -471,15 +487,10 @@ def _exchange(passages: Sequence[_SpokenPassage]) -> Line:
     lines = [each.line for each in passages]
     if len(lines) == 1:
         return lines[0]
-    texts = []
-    before = ""
-    for each in passages:
-        named = each.speaker == before or each.line.text.startswith(f"{each.speaker}: ")
-        texts.append(each.line.text if named else f"{each.speaker}: {each.line.text}")
-        before = each.speaker
+    named = ((f"{each.speaker}: ", each.line.text) for each in passages)
     return replace(
         lines[0],
-        text=" ".join(texts),
+        text=" ".join(name + text.removeprefix(name) for name, text in named),
         names=tuple({mention.name: mention for line in lines for mention in line.names}.values()),
         weight=round(min(sum(line.weight for line in lines), EVENTFUL), 2),
         position=lines[-1].position,
@@ -543,7 +554,11 @@ def _passage(sentences: Sequence[_ToldSentence], weights: Mapping[str, float]) -
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
     """Join the sentences of a passage into one line."""
     first = passage[0]
-    text = " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in passage)
+    text = " ".join(
+        f"*{words}*" if acts else words
+        for acts, part in groupby(passage, key=lambda each: each.acts)
+        if (words := " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in part))
+    )
     worth = sum(each.weight for each in passage)
     worth *= TOGETHER if len(passage) > 1 and first.recap else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)

@@ -185,6 +185,8 @@ def thread_lines(
             used += costs[thread.id]
             chosen.add(thread.id)
     shown = [line for name, line in lines.items() if name in chosen]
+    if not shown:
+        return []
     left = [thread for thread in threads if thread.id not in chosen] if all_told else []
     return _fitting([*shown, _no_room(left), let_go], room, count)
 
