@@ -95,7 +95,7 @@ def test_a_pin_that_was_released_may_be_released_again(folder: Path) -> None:
     run("pin", "7c1e", "Never push.", cwd=folder)
     first = run("release", "7c1e", "Never pu", cwd=folder).stdout
     assert run("release", "7c1e", "Never pu", cwd=folder).stdout == first
-    assert "No pin called" in run("release", "7c1e", "Never slee", cwd=folder, ends=2).stderr
+    assert "There is no pin called" in run("release", "7c1e", "Never slee", cwd=folder, ends=2).stderr
 
 
 async def test_a_session_that_was_only_pinned_is_shown_by_every_command(tmp_path: Path) -> None:

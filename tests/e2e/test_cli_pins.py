@@ -138,8 +138,8 @@ def test_one_claim_may_be_disputed(folder: Path) -> None:
         (("pin", "gone", RULE), "There is no session 'gone'"),
         (("pins", "gone"), "There is no session 'gone'"),
         (("pins", "7c1e", "--db", "gone.db"), "There is no database gone.db"),
-        (("release", "7c1e", "p_2345678"), "No pin called 'p_2345678' stands in session 7c1e4f52"),
-        (("release", "7c1e", ""), "No pin called '' stands"),
+        (("release", "7c1e", "p_2345678"), "There is no pin called 'p_2345678' in session 7c1e4f52"),
+        (("release", "7c1e", ""), "There is no pin called ''"),
         (("dispute", "7c1e", "s_2345678", "It is wrong."), "There is no summary s_2345678 in session 7c1e4f52"),
     ],
 )

@@ -205,7 +205,7 @@ def test_a_pipe_that_is_named_is_refused_and_not_waited_for(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "good.jsonl").write_bytes(claude_code(1))
     done = run("learn", "pipe.jsonl", "good.jsonl", cwd=tmp_path, db=tmp_path / "a.db", ends=1)
-    assert "pipe.jsonl is no regular file; pass its content on standard input, as `-`." in done.stderr
+    assert "pipe.jsonl is not a regular file; pass its content on standard input, as `-`." in done.stderr
     assert "1 run" in done.stdout
 
 

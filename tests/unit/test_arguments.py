@@ -52,7 +52,7 @@ async def test_what_is_of_a_wrong_type_is_refused_in_a_sentence(asking: Asking, 
     [
         (None, {}, "`url` is None; give a string or a path."),
         ("", {}, "':memory:' for a temporary one"),
-        ("mysql://here/memory", {}, "'mysql://here/memory' is no database that is known"),
+        ("mysql://here/memory", {}, "'mysql://here/memory' is not a known kind of database"),
         (":memory:", {"space": None}, "`space` is None; give a string."),
         (":memory:", {"space": " "}, "`space` is empty; give one."),
         (":memory:", {"tokens": 3}, "`tokens` is 3; give 'estimate' or 'o200k' or a Tokenizer."),

@@ -89,9 +89,9 @@ async def test_what_a_dispute_cannot_use_is_refused() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
         told = await memory.remember("The keeper is Bo.")
-        with pytest.raises(BadInput, match="Only of a block can one claim be disputed"):
+        with pytest.raises(BadInput, match="Only in a block can a single claim be disputed"):
             await memory.dispute(told.record.id, "He left.", claim="is Bo")
-        with pytest.raises(BadInput, match="`origin` is 'me', which is none"):
+        with pytest.raises(BadInput, match="`origin` is 'me'; give one of"):
             await memory.dispute(told.record.id, "He left.", origin="me")  # type: ignore[arg-type]
         with pytest.raises(BadInput, match="Say what is wrong with it"):
             await memory.dispute(told.record.id, " ")

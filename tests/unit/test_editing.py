@@ -59,7 +59,7 @@ async def test_memories_are_listed_by_what_is_asked(store: str) -> None:
             ({"kind": "rumour"}, "There is no kind 'rumour'"),
             ({"state": "gone"}, "`state` is 'gone'; give one of active, superseded"),
             ({"limit": 0}, "`limit` is 0; give a whole number from 1 to 1,000"),
-            ({"after": "there"}, "`after` is 'there'; give what the page before told"),
+            ({"after": "there"}, "`after` is 'there'; give the `after` of the page before"),
         ):
             with pytest.raises(BadInput, match=sentence):
                 await texts(memory, **wrong)

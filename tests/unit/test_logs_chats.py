@@ -162,7 +162,7 @@ def test_a_lorebook_by_itself_is_read() -> None:
     ("data", "sentence"),
     [
         (picture(), "The picture holds no character card; a card's PNG has a text `chara` or `ccv3`."),
-        (picture(chara=b"%%%"), "The picture's character card is damaged: its text is no base64."),
+        (picture(chara=b"%%%"), "The picture's character card is damaged: its text is not base64."),
         (card(2, description="", personality="", system_prompt="", post_history_instructions="", character_book={}),
          "The log holds no message that could be read. As a card it has neither a description nor a lorebook."),
     ],

@@ -39,7 +39,7 @@ async def context(memory: ireneo.Memory, **asked: object) -> object:
         (lambda memory: memory.brief(goal="x", project=3), "`project` is 3; give a string"),
         (lambda memory: context(memory, viewpoint="Ana"), "knows no characters"),
         (lambda memory: context(memory, preset="story", viewpoint="Bo"), "Nobody called 'Bo' is known in session talk"),
-        (lambda memory: context(memory, preset="story", prices="anthropic"), "`prices` decide nothing"),
+        (lambda memory: context(memory, preset="story", prices="anthropic"), "`prices` have no effect"),
         (lambda memory: memory.check("Bash", "ls", lines=[b"{}"]), "without their format"),
         (lambda memory: memory.check("Bash", "ls", project=3), "`project` is 3"),
         (lambda memory: learned(memory, "talk"), "`sessions` is 'talk'; give a list, each a string"),

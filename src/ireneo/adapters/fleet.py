@@ -38,7 +38,7 @@ def open_workers(address: str, module: str, given: Mapping[str, object]) -> Abst
         return local_workers(int(number), code)
     server = address.removeprefix(CLUSTER).strip("/")
     if not address.startswith(CLUSTER) or not server:
-        raise BadInput(f"{address} is no address of workers; give {LOCAL}4 or {CLUSTER}scheduler:8786.")
+        raise BadInput(f"{address} is not an address of workers; give {LOCAL}4 or {CLUSTER}scheduler:8786.")
     if find_spec("distributed") is None:
         raise MissingExtra(f"{address} needs an extra: pip install 'ireneo[dask]'.")
     names = ", ".join(f"{name}={name}" for name in given)

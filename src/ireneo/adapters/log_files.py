@@ -225,7 +225,7 @@ def _open(given: str) -> BufferedIOBase:
             return joined(path)
         if path.exists() and not (path.is_file() or path.is_dir()):
             # Opening a pipe blocks until somebody writes to it.
-            raise BadInput(f"{given} is no regular file; pass its content on standard input, as `-`.")
+            raise BadInput(f"{given} is not a regular file; pass its content on standard input, as `-`.")
         return path.open("rb")
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None

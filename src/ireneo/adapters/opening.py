@@ -55,5 +55,5 @@ def _file(url: str) -> str:
     if not path.strip():
         raise BadInput("The address of the database is empty; give a file, or ':memory:' for a temporary one.")
     if "://" in path:
-        raise BadInput(f"{path!r} is no database that is known; give a file, ':memory:', or postgresql://….")
+        raise BadInput(f"{path!r} is not a known kind of database; give a file, ':memory:', or postgresql://….")
     return path

@@ -58,7 +58,7 @@ def release(
     if not found:
         if released := _released(tx, key, branch, name):
             return released
-        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+        raise BadInput(f"There is no pin called {name!r} in session {key.session}; take one from the list of pins.")
     if len(found) > 1:
         # Pins of one message share its id.
         said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)

@@ -147,7 +147,7 @@ def _parse_cursor(after: str) -> tuple[datetime, MemoryId]:
     try:
         return datetime.fromisoformat(at), MemoryId(id)
     except (ValueError, TypeError):
-        raise BadInput(f"`after` is {after!r}; give what the page before told as its `after`.") from None
+        raise BadInput(f"`after` is {after!r}; give the `after` of the page before.") from None
 
 
 class MemoryEdit(Struct, frozen=True, kw_only=True):

@@ -243,14 +243,14 @@ async def dispute_id(
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
     if origin not in TRUST:
-        raise BadInput(f"`origin` is {origin!r}, which is none; give one of {', '.join(TRUST)}.")
+        raise BadInput(f"`origin` is {origin!r}; give one of {', '.join(TRUST)}.")
     await place_all(resources.store, space, project)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
         key = await resources.store.read(lambda tx: _session_of_summary(tx, space, _sessions(tx, space, project), id))
         return await resources.store.write(noting.dispute, key, id, reason, claim)
     if claim:
-        raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
+        raise BadInput("Only in a block can a single claim be disputed; a memory is disputed as a whole: leave it out.")
 
     def find_memory(tx: Transaction) -> Record | None:
         record = memory_named(tx, space, id)

@@ -273,7 +273,7 @@ async def review(
 ) -> Record:
     """Keep, reword or drop a lesson (see `Memory.review`)."""
     if verdict not in get_args(Verdict):
-        raise BadInput(f"`verdict` is {verdict!r}, which is none; give one of {', '.join(get_args(Verdict))}.")
+        raise BadInput(f"`verdict` is {verdict!r}; give one of {', '.join(get_args(Verdict))}.")
     words = " ".join(resources.cleaning().text(text).split())
     if bool(words) != (verdict == "edit"):
         raise BadInput("Give the new words of a lesson that is edited, and of no other.")

@@ -217,7 +217,7 @@ class Session:
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = await self._seen(self._policy(preset, viewpoint))
         if prices is not None and policy.story is not None:
-            raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
+            raise BadInput("A story is written anew for each context, so `prices` have no effect; leave them out.")
         policy = policy if prices is None else policy.priced(prices)
         # The time since the last context only matters with prices.
         now = self._resources.clock.now() if policy.prices else None

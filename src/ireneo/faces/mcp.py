@@ -305,7 +305,7 @@ class Tools:
         """Return the memory of that id. Raises BadInput."""
         opened = await self._memory.lookup(id.strip("[] "), project=self._project)
         if opened.memory is None:
-            raise BadInput(f"{id} is no memory; give the id of one, as `memories` and `recall` show it.")
+            raise BadInput(f"{id} is not a memory; give the id of one, as `memories` and `recall` show it.")
         return opened.memory
 
     async def check(

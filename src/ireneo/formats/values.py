@@ -35,7 +35,7 @@ def dumped(item: object) -> object:
     dump = getattr(item, "model_dump", None)
     library = library_of(item)
     if isinstance(item, type) or not callable(dump) or library not in CLIENTS:
-        raise TypeError(f"a Python {type(item).__name__} is no JSON")
+        raise TypeError(f"a Python {type(item).__name__} is not JSON")
     if library == "google":
         # Bytes are left to the JSON encoder, as the library uses the URL-safe alphabet of base64.
         return dump(mode="python", by_alias=True, exclude_none=True)

@@ -500,7 +500,7 @@ def _check_ids(name: str, value: object) -> None:
     if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
         raise BadInput(f"`{name}` must be a list of ids; give [{value!r}] if it is one.")
     if any(map(_is_broken, value)):
-        raise BadInput(f"`{name}` has half a surrogate pair in it; give ids as they were told.")
+        raise BadInput(f"`{name}` has half a surrogate pair in it; give ids as they were shown.")
 
 
 def check_labels(value: object) -> None:
@@ -532,4 +532,4 @@ def _check_conditions(value: object) -> None:
 
 def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
     if value is not None and value not in known:
-        raise BadInput(f"`{name}` is {value!r}, which is none; give one of {', '.join(known)}.")
+        raise BadInput(f"`{name}` is {value!r}; give one of {', '.join(known)}.")

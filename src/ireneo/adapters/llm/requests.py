@@ -435,7 +435,7 @@ def _objects(text: str) -> list[dict[str, object]]:
 
 
 def _no_number(name: str) -> object:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _closing(text: str, at: int) -> int:

@@ -288,7 +288,7 @@ class ReadOnlyConnection(Connection):
             return apsw.Connection(f"file:{quote(str(self._path))}?immutable=1", flags)
         vfs = next((name for name in WITHOUT_LOCKS if name in apsw.vfs_names()), None)
         if vfs is None:
-            raise Unreachable(f"{self._path} has a WAL beside it, which can't be read along here; copy both elsewhere.")
+            raise Unreachable(f"{self._path} has a WAL next to it that can't be read here; copy both elsewhere.")
         database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY, vfs=vfs)
         # Only in this mode does SQLite keep the index of a WAL in its own memory.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()

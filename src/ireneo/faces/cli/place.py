@@ -153,7 +153,7 @@ def _at_home(given: str | Path) -> Database:
         if not given:
             raise BadInput("The name of the database is empty; give a file, or postgresql://….")
         if "://" in given:
-            raise BadInput(f"{given} is no database that can be used here; give a file, or postgresql://….")
+            raise BadInput(f"{given} is not a database that can be used here; give a file, or postgresql://….")
     try:
         return Path(given).expanduser()
     except RuntimeError:

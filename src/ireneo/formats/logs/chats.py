@@ -156,7 +156,7 @@ class _TavernChat:
         for place, swipe in enumerate(swipes if isinstance(swipes, list) else ()):
             said = _mes(swipe)
             if said is None:
-                yield line_fault(number, f"holds a swipe, the {place + 1}., that is no text; it was left out.")
+                yield line_fault(number, f"holds a swipe, the {place + 1}., that is not text; it was left out.")
             elif place != entry.get("swipe_id") and said != text:
                 about = mapping(infos[place]) if isinstance(infos, list) and place < len(infos) else {}
                 at = _date(about.get("send_date"))
@@ -265,7 +265,7 @@ def _card_in_picture(picture: bytes) -> bytes:
     try:
         return base64.b64decode(held, validate=True)
     except binascii.Error:
-        raise UnreadableLog("The picture's character card is damaged: its text is no base64.") from None
+        raise UnreadableLog("The picture's character card is damaged: its text is not base64.") from None
 
 
 def _character(about: Document, title: str | None) -> str:

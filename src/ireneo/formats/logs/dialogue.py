@@ -421,7 +421,7 @@ class _Reader:
             else:
                 self._faults.append(line_fault(number, "holds an object without a text; it was left out."))
         else:
-            self._faults.append(line_fault(number, "holds a value that is no message; it was left out."))
+            self._faults.append(line_fault(number, "holds a value that is not a message; it was left out."))
 
     def _episode(self, value: Document, fields: _Fields, key: str, number: int) -> Iterator[Draft]:
         self._episodes += 1
@@ -438,7 +438,7 @@ class _Reader:
     ) -> Iterator[Draft]:
         text = _words_of(value[fields.text or ""])
         if text is None:
-            self._faults.append(line_fault(number, "holds a message whose text is no text; it was left out."))
+            self._faults.append(line_fault(number, "holds a message whose text is not a string; it was left out."))
             return
         if not text.strip():
             return
