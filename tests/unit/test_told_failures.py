@@ -527,3 +527,10 @@ def test_the_guard_says_once_that_it_is_instead() -> None:
     trap = one_trap(record("npm ci hangs here: use npm ci --offline instead"), ["cli"])
     assert trap is not None
     assert trap.way_out == "use npm ci --offline"
+
+
+def test_the_error_that_a_run_reports_is_no_way_out() -> None:
+    report = 'I tried `claude --print "say hello"` — it failed: Error: Input must be provided through stdin.'
+    assert told(report).way_out == ""
+    report = "I tried `go build -o ./app ./cmd/...` — it failed: go: cannot write multiple packages to ./app; "
+    assert told(f"{report}`go build -o ./app ./cmd/app` worked.").way_out == "`go build -o ./app ./cmd/app` worked"

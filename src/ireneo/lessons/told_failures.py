@@ -279,9 +279,16 @@ def names_no_call(record: Record) -> bool:
     return record.kind == "semantic" and len(record.text) <= LONGEST and bool(_SAYS.unnamed.search(record.text))
 
 
+_REPORTED, _WORKED = " — it failed: ", " worked"
+"""What the account of a run says of a call that failed, and of the one that got over it."""
+
+
 def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -> ToldFailure:
     failing = clauses[at]
-    others = [each for place, each in enumerate(clauses) if place != at]
+    # What the account of a run says after "it failed:" is the error and no advice, but for what worked.
+    _, _, error = text.partition(_REPORTED)
+    errors = {each for each in clauses if each in error and _WORKED not in each}
+    others = [each for place, each in enumerate(clauses) if place != at and each not in errors]
     forbidden = bool(_SAYS.bans.search(failing))
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
@@ -295,13 +302,13 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
         way = way or next((each for each in telling if any(how.search(each) for how in shown)), "")
         way = way or _with_what_lacks(failing)
         # In any language: the clause after a colon, unless it is a reason.
-        behind = "" if _is_label(failing) or at + 1 >= len(clauses) else clauses[at + 1]
+        behind = "" if _is_label(failing) or errors or at + 1 >= len(clauses) else clauses[at + 1]
         way = way or ("" if forbidden or _SAYS.reasons.search(behind) or _SAYS.bans.search(behind) else behind)
     # "Activate it first: source venv/bin/activate" is shown whole.
     more = next((each for each in others if way and f"{way}: {each}" in text), "")
     if not more and way:
         more = next((each for each in others if f"{way}, {each}" in text and _SAYS.acts.search(each)), "")
-    why = next(
+    why = max(errors, key=len, default="") or next(
         (each for each in others if each not in (way, more) and not _SAYS.acts.search(each) and not _is_label(each)), ""
     )
     said = _of_trap(about) if about.before or about.replaced else failing
