@@ -187,7 +187,7 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     check: Check
     verdict: Verdict
     detail: str = ""
-    """What was expected, and what was found."""
+    """The expected and the actual result."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

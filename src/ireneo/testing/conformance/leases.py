@@ -57,7 +57,7 @@ def of_day(tx: Transaction, day: date = DAY) -> tuple[int, int]:
 
 
 class LeaseChecks:
-    """What every store's leases and spending do."""
+    """Checks of a store's leases and spending."""
 
     def a_lease_is_had_by_one(self, store: Place) -> None:
         """While a lease is held, others get None; work with another name is free."""

@@ -66,7 +66,7 @@ TIME = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
 
 class LogChecks:
-    """What every store's log and sessions do."""
+    """Checks of a store's log and sessions."""
 
     def what_was_stored_comes_back(self, store: Place) -> None:
         """Every field of every kind of message is read back as it was written."""

@@ -53,7 +53,7 @@ def texts(records: Sequence[Record]) -> list[str]:
 
 
 class MemoryChecks:
-    """What every store's memories and scratchpads do."""
+    """Checks of a store's memories and scratchpads."""
 
     def a_memory_comes_back(self, store: Place) -> None:
         """A memory is read back equal, with all its fields and any characters."""
@@ -336,7 +336,7 @@ KEPT = TrapIndex(
 
 
 class RunChecks:
-    """What every store's runs, ledger and traps do."""
+    """Checks of a store's runs, ledger and traps."""
 
     def a_run_comes_back(self, store: Place) -> None:
         """A run and its observations are read back equal, with or without a time; an unknown session has none."""

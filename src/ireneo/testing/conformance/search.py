@@ -82,7 +82,7 @@ def size_of(messages: Sequence[Message]) -> IndexSize:
 
 
 def all_found(tx: Transaction) -> tuple[dict[str, list[int]], dict[str, list[int]], IndexSize, IndexSize, list[str]]:
-    """What the index of the space finds for a few words, and what it counts."""
+    """The results of the space's index for a few words, and its counts."""
     terms = ["messag", "whale", "@ana", "left"]
     messages = tx.search.postings(SPACE, "messages", terms)
     memories = tx.search.postings(SPACE, "memories", terms)
@@ -112,7 +112,7 @@ def ids(messages: Sequence[Message]) -> set[MessageId]:
 
 
 class SearchChecks:
-    """What every store's search and index of words do."""
+    """Checks of a store's search and index of words."""
 
     def messages_are_found_by_their_words(self, store: Place) -> None:
         """A message is found by each of its terms, and is returned as paths return it, with its session."""
@@ -473,12 +473,12 @@ def put(tx: Transaction, vectors: Mapping[int, Vector], shelf: IndexName = "memo
 
 
 def since(tx: Transaction, change: int = 0, shelf: IndexName = "memories", embedder: str = EMBEDDER) -> VectorChanges:
-    """What has changed since a given change."""
+    """The changes after a given change."""
     return tx.vectors.since(SPACE, shelf, embedder, change)
 
 
 class VectorChecks:
-    """What every store's vectors do."""
+    """Checks of a store's vectors."""
 
     def nothing_is_due_where_there_is_nothing(self, store: Place) -> None:
         """A space without documents has no vectors, no changes, and nothing that needs a vector."""

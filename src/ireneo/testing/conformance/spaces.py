@@ -143,7 +143,7 @@ def seen(tx: Transaction, space: str) -> list[object]:
 
 
 class SpaceChecks:
-    """What separates spaces in every store."""
+    """Checks that a store keeps spaces apart."""
 
     def nothing_is_read_across(self, store: Place) -> None:
         """What is stored in one session is seen in no other session and no other space."""

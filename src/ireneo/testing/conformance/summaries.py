@@ -82,7 +82,7 @@ def read_to(tx: Transaction, to: Message, reader: str = "one") -> int:
 
 
 class SummaryChecks:
-    """What every store's summaries, rebuild marks, annotations and read marks do."""
+    """Checks of a store's summaries, rebuild marks, annotations and read marks."""
 
     def a_summary_comes_back(self, store: Place) -> None:
         """A summary is read back equal, by id, in the order asked; unknown ids are skipped."""

@@ -118,7 +118,7 @@ async def _awaited(waiting: object) -> object:
 
 
 class TransactionChecks:
-    """What every store's transactions do."""
+    """Checks of a store's transactions."""
 
     async def a_function_is_given_its_arguments_and_gives_what_it_returns(self, store: Store) -> None:
         """A transaction's function gets its arguments unchanged, and its result comes back unchanged."""
@@ -464,7 +464,7 @@ async def beside(store: Store, again: Again) -> AsyncIterator[Store]:
 
 
 class SharingChecks:
-    """What two stores over the same data share."""
+    """Checks of two stores over the same data."""
 
     async def who_waits_for_work_hears_of_it_or_looks_again(self, store: Store, again: Again) -> None:
         """A wait ends after a moment, or when another store commits a message, even between two waits."""

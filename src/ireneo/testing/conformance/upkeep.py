@@ -63,7 +63,7 @@ def move(tx: Transaction, branch: str, to: Message | None) -> None:
 
 
 class UpkeepChecks:
-    """What every store's upkeep does."""
+    """Checks of a store's upkeep."""
 
     def a_sound_store_has_no_faults(self, store: Place) -> None:
         """A store that was only written through its ports has no faults."""
@@ -293,7 +293,7 @@ def named(draft: Draft) -> Draft:
 
 
 class ErasureChecks:
-    """What every store's erasure does."""
+    """Checks of a store's erasure."""
 
     def an_erased_message_leaves_its_place(self, store: Place) -> None:
         """Of an erased message only id, position, turn, tokens and time stay, with a marker as its only part."""
