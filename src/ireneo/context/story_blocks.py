@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from ireneo.language.words import terms
 from ireneo.log.message import Count
-from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.speech import WORDS
 from ireneo.summaries.story import StoryStrategy, story_strategy
 from ireneo.summaries.summary import (
     BestFirst,
@@ -272,8 +272,9 @@ def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
 
     Of equal words the last are kept, however often they are repeated.
     """
-    last = {_in_words(piece): place for place, piece in enumerate(pieces)}
-    pieces = [piece for place, piece in enumerate(pieces) if not piece.terms or last[_in_words(piece)] == place]
+    said = [" ".join(WORDS.findall(piece.line.text.lower())) for piece in pieces]
+    last = {words: place for place, words in enumerate(said)}
+    pieces = [piece for place, piece in enumerate(pieces) if not piece.terms or last[said[place]] == place]
     found = Counter(term for piece in pieces for term in piece.terms)
     rarity = {term: math.log(len(pieces) / times) for term, times in found.items()}
     fullness = [math.fsum(rarity[term] for term in piece.terms) for piece in pieces]
@@ -296,13 +297,6 @@ def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
         else:
             gone.add(place)
     return [piece for place, piece in enumerate(pieces) if place not in gone]
-
-
-_WORD = lazy_re(r"\w+")
-
-
-def _in_words(piece: _StoryPiece) -> str:
-    return " ".join(_WORD.findall(piece.line.text.lower()))
 
 
 def says_nothing(text: str) -> bool:

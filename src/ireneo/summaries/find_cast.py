@@ -188,7 +188,7 @@ def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSen
     for place, (author, text) in enumerate(zip(heard.authors, heard.texts, strict=True)):
         message = heard.message(place)
         quoted = not author and bool(_MARKS.search(text))
-        for sentence in sentences(text):
+        for sentence, _ in sentences(text):
             yield _CastSentence(
                 text=sentence,
                 author=author,

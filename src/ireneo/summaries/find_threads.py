@@ -22,7 +22,7 @@ from ireneo.language.word_lines import Features, WordLine, features, word_lines
 from ireneo.language.words import balanced, base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences, with_speaker
+from ireneo.summaries.speech import WORDS, Sentence, Voiced, VoicedTexts, sentences, with_speaker
 from ireneo.summaries.spoken_play import is_spoken_play, lasting
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
@@ -117,7 +117,7 @@ _KINDS: tuple[ThreadKind, ...] = (
 
 @from_data
 def _openings() -> Cues[Opening]:
-    return Cues.of(sorted(_SAYS.opens, key=lambda row: _KINDS.index(_kind(row.kind))), lambda row: row.kind)
+    return Cues.of(sorted(_SAYS.opens, key=lambda row: [*map(str, _KINDS)].index(row.kind)), lambda row: row.kind)
 
 
 @from_data
@@ -140,21 +140,16 @@ def _idle() -> frozenset[str]:
     return frozenset(map(_stem, _SAYS.idle))
 
 
-def _kind(name: str) -> ThreadKind:
-    return next(kind for kind in _KINDS if kind == name)
-
-
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_SAYS.conjunctions)}\s)")
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
-_PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
 _NAME = lazy_re(rf"(?<![.!?…\"“”:(*_] )(?<!^)\b{CAPITAL}[a-zß-ɏ][\w’-]*")
 
 
 def words_of(text: str) -> frozenset[str]:
     """Return the lower-case words of a text, split at apostrophes."""
-    return frozenset(_PLAIN_WORD.findall(text.lower()))
+    return frozenset(WORDS.findall(text.lower()))
 
 
 @lru_cache(maxsize=TEXTS)
@@ -273,24 +268,21 @@ def _mentioned(text: str) -> list[tuple[str, str, int]]:
     People who are only addressed by name (“Tom, …”) are left out.
     """
     known, named = _SAYS, names(text)
+    if (first := WORDS.search(text)) and _opens_with_name(first[0]):
+        # It is a name if the models don't know it.
+        named |= {first[0].lower()} - _lines()[0].weights.keys()
     persons = known.speaker | known.hearer | known.nobody
     found: list[tuple[str, str, int]] = []
     before = ""
-    for place, match in enumerate(_PLAIN_WORD.finditer(text)):
+    for match in WORDS.finditer(text):
         word = match[0]
-        is_name = _is_name(word) and (word.lower() in named or (place == 0 and _begins_with_name(word)))
+        is_name = _is_name(word) and word.lower() in named
         alone = not before or text[: match.start()].rstrip()[-1:] == ","
         called = is_name and alone and text[match.end() : match.end() + 1] in _PAUSE
         if not called and (is_name or word.lower() in persons):
             found.append((word if is_name else word.lower(), before, match.start()))
         before = word.lower()
     return found
-
-
-def _begins_with_name(word: str) -> bool:
-    """Whether the first word of a sentence is a name: a word unknown to the models."""
-    opens, _, _ = _lines()
-    return _opens_with_name(word) and word.lower() not in opens.weights
 
 
 def _lends(text: str) -> bool:

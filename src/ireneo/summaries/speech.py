@@ -29,6 +29,7 @@ _TAG = lazy_re(
     )
 )
 _QUOTES = str.maketrans("“”«»", '""""')
+WORDS = lazy_re(r"\w+")
 _WORD = lazy_re(r"\w+(?:['’]\w+)?")
 _MARKS = '"“”„«»「『'
 _SPOKEN_SELF = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
@@ -263,7 +264,6 @@ RECAP_LEAD = 60
 SPOKEN_TO = 0.04
 """The largest share of the word "you" in a recap; in play it is far more frequent."""
 
-_PLAIN_WORD = lazy_re(r"\w+")
 _SPEECH = lazy_re(r"(?:\([^()]*\)\s*)?[\"“„«»「『]")
 _BROKEN = ("--", "—", "–", "-", "…", "...")
 
@@ -327,7 +327,7 @@ def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
         return 0, end
     if end < MIN_FURTHER or _SPEECH.match(text):
         return None
-    words = _PLAIN_WORD.findall(text[:end].lower())
+    words = WORDS.findall(text[:end].lower())
     spoken_to = sum(word in topic(Threads).hearer for word in words)
     most = SPOKEN_TO * len(words) / (2 if ended else 1)
     return (0, end) if ends or broken or spoken_to < most else None

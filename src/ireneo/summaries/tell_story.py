@@ -20,6 +20,7 @@ from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import (
     ACTION,
+    WORDS,
     is_prose,
     label,
     narrators,
@@ -99,13 +100,11 @@ _ASIDE = lazy_re(r"^(?:[(\[][^()\[\]]{0,60}[)\]]\s*)+|(?:(?:(?<!\s)\s++)?[(\[][^
 _LEAD = lazy_re(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of `text`, each on one line, without code, surrounding markup and stage directions."""
-    return (sentence for sentence, _ in _acted(text))
+def sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of `text`, each on one line, without code, surrounding markup and stage directions.
 
-
-def _acted(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the sentences of `text`, each with whether it is an action, which roleplay writes in asterisks."""
+    With each comes whether it is an action, which roleplay writes in asterisks.
+    """
     for paragraph in _BREAK.split(_FENCE.sub("\n\n", text)):
         words = " ".join(paragraph.split())
         acts = ACTION.search(words) is not None and "**" not in words and words.count("*") % 2 == 0
@@ -116,7 +115,7 @@ def _acted(text: str) -> Iterator[tuple[str, bool]]:
             if acts and "*" in bare:
                 yield "*" * before + sentence.strip() + "*" * inside, False
             elif bare:
-                yield bare, acts and (before or sentence.startswith("*"))
+                yield bare, acts and (before or "*" in sentence)
 
 
 def _bare_sentence(sentence: str) -> str:
@@ -362,7 +361,7 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
             start, end = recapped.get((message.id, place), (0, 0))
             for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
                 number += 1
-                for sentence, acts in _acted(text):
+                for sentence, acts in sentences(text):
                     of_itself = speaks_of_itself(sentence)
                     named = not (narrated or recap) if author else of_itself
                     yield _ToldSentence(
@@ -598,7 +597,7 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
     by_slot: list[dict[str, float]] = [{} for _ in range(slots)]
     totals: dict[str, float] = {}
     for part, slot in zip(parts, slot_of, strict=True):
-        for mention in _names(part):
+        for mention in (each for line in part.lines("artifacts") for each in line.names):
             by_slot[slot][mention.name] = by_slot[slot].get(mention.name, 0.0) + mention.weight
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
     story = _story(parts, slot_of, slots, totals)
@@ -611,10 +610,6 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
         last = max(part.last_position for part in parts)
         out.append(Section(name="artifacts", lines=(Line(names=names, position=last),)))
     return tuple(out)
-
-
-def _names(part: Summary) -> Sequence[Mention]:
-    return [mention for line in part.lines("artifacts") for mention in line.names]
 
 
 def _story(
@@ -663,9 +658,6 @@ UNKNOWN = 0.3
 """Factor for a name that no recap knows: it may be of the table, and not of the story."""
 
 
-_HEARD = lazy_re(r"\w+")
-
-
 class _AlreadyTold:
     """The word runs seen so far, independent of how they were split into lines."""
 
@@ -674,7 +666,7 @@ class _AlreadyTold:
 
     def new(self, text: str) -> float:
         """Return the share of a text's word runs that are new, from 0 to 1, and add them."""
-        words = _HEARD.findall(text.lower())
+        words = WORDS.findall(text.lower())
         runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
         new = len(runs - self._runs) / len(runs)
         self._runs |= runs

@@ -48,7 +48,7 @@ def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[
     """
     closed = set(changes.closed)
     still = [thread for thread in before if thread.id not in closed]
-    kept, dropped = within(_once([*still, *changes.opened]), cap)
+    kept, dropped = within(list({each.id: each for each in [*still, *changes.opened]}.values()), cap)
     return kept, changes.forgotten + dropped
 
 
@@ -122,13 +122,6 @@ def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
 def _worth(thread: Thread, now: int) -> float:
     worth, half = WORTH[thread.kind]
     return worth * thread.weight / (1.0 + (now - thread.position) / half)
-
-
-def _once(threads: Iterable[Thread]) -> list[Thread]:
-    out: dict[ThreadId, Thread] = {}
-    for thread in threads:
-        out.setdefault(thread.id, thread)
-    return list(out.values())
 
 
 def distinct(threads: Sequence[Thread]) -> list[Thread]:
