@@ -201,7 +201,7 @@ def _cost(line: str, count: Count) -> int:
 
 def _no_room(left: Sequence[Thread]) -> str:
     """Say how many threads were left out, of which kinds, and where they can be found."""
-    kinds = Counter(thread.kind for thread in left)
+    kinds = Counter("other" if thread.kind == "open" else thread.kind for thread in left)
     told = ", ".join(f"{number} {kind}{'s' * (number > 1)}" for kind, number in kinds.most_common())
     return f"({len(left)} more open threads, older or less telling, have no room here: {told}.)" if left else ""
 
