@@ -85,14 +85,17 @@ def calls_of(folder: Path) -> list[Call]:
     """Every call of the model."""
     out: list[Call] = []
     for file in sorted(folder.glob("*.calls")):
+        own: list[Call] = []
         for line in file.read_text().splitlines():
             at, life, what, name = line.split("\t")
             if what == "asked":
-                out.append(Call(process=int(file.stem), life=int(life), name=name, began=float(at)))
+                own.append(Call(process=int(file.stem), life=int(life), name=name, began=float(at)))
             elif what == "answered":
-                out[-1].ended = float(at)
-            else:
-                out[-1].did = what
+                own[-1].ended = float(at)
+            elif own:
+                # A text that is given up before the model is asked has an end, and no call.
+                own[-1].did = what
+        out += own
     return out
 
 

@@ -67,7 +67,7 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         (("import", "gone.jsonl"), "There is no file gone.jsonl."),
         (("learn", "gone.jsonl"), "There is no file gone.jsonl."),
         (("export", ""), "The path is empty; name a folder"),
-        (("import", "{agent}", "--db", "mysql://localhost/memory"), "mysql://localhost/memory is no database"),
+        (("import", "{agent}", "--db", "mysql://localhost/memory"), "mysql://localhost/memory is not a database"),
         (("sessions", "--db", "sqlite:///gone.db"), "There is no database gone.db"),
         (("sessions", "--db", ""), "The name of the database is empty"),
         (("review", "--keep", "m_2345678", "--drop", "m_2345678"), "m_2345678 is given 2 verdicts"),
