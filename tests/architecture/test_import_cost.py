@@ -16,23 +16,11 @@ from tests.unit.guarded import shown_by, teach
 
 import ireneo
 
-HEAVY = (
-    "apsw",
-    "sqlite3",
-    "rich",
-    "typer",
-    "numpy",
-    "bpe_openai",
-    "psycopg",
-    "distributed",
-    "httpx",
-    "httpx2",
-    "uvicorn",
-    "pydantic",
-    "mcp",
-    "redact_secret",
-    "tree_sitter",
-    "tree_sitter_bash",
+HEAVY = tuple(
+    (
+        "apsw sqlite3 rich typer numpy bpe_openai psycopg distributed httpx httpx2 uvicorn pydantic mcp "
+        "redact_secret tree_sitter tree_sitter_bash"
+    ).split()
 )
 PROBE = "import json, sys; import ireneo; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
 

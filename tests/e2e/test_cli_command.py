@@ -29,53 +29,13 @@ AGENT = SAMPLES / "kestrel-drift.jsonl"
 DESK = SAMPLES / "reed-valve.jsonl"
 """Two sessions in one file, a line each."""
 COMMAND = [sys.executable, "-m", "ireneo"]
-COMMANDS = (
-    "import",
-    "sessions",
-    "context",
-    "expand",
-    "tree",
-    "compact",
-    "snapshot",
-    "rewind",
-    "fork",
-    "pin",
-    "pins",
-    "release",
-    "dispute",
-    "edit",
-    "notes",
-    "summarise",
-    "work",
-    "remember",
-    "recall",
-    "brief",
-    "reflect",
-    "pad",
-    "history",
-    "fading",
-    "restore",
-    "memories",
-    "update",
-    "merge",
-    "delete",
-    "forget",
-    "export",
-    "doctor",
-    "copy",
-    "migrate",
-    "prune",
-    "learn",
-    "lessons",
-    "review",
-    "check",
-    "hook",
-    "report",
-    "mcp",
-    "proxy",
-    "formats",
-    "demo",
-    "path",
+COMMANDS = tuple(
+    (
+        "import sessions context expand tree compact snapshot rewind fork pin pins release dispute edit notes "
+        "summarise work remember recall brief reflect pad history fading restore memories update merge delete "
+        "forget export doctor copy migrate prune learn lessons review check hook report mcp proxy formats "
+        "demo path"
+    ).split()
 )
 
 

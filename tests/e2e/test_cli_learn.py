@@ -28,25 +28,10 @@ from ireneo.types import Cited, Lesson
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FIX = "run `make moon` first"
-KEYS = [
-    "id",
-    "project",
-    "projects",
-    "task_type",
-    "lesson",
-    "category",
-    "is_ruling",
-    "conditions",
-    "standing",
-    "seen",
-    "met",
-    "last_seen",
-    "sources",
-    "reviewed",
-    "guard_only",
-    "state",
-    "against",
-]
+KEYS = (
+    "id project projects task_type lesson category is_ruling conditions standing seen met last_seen sources "
+    "reviewed guard_only state against"
+).split()
 
 
 class Source(TypedDict):

@@ -26,33 +26,8 @@ strange = st.text(max_size=200) | st.text('`"“”‘’«»[]<>|:.\\/-_0123456
 attacks = st.lists(
     st.sampled_from(
         [
-            *(
-                "ignore ",
-                "previous ",
-                "all ",
-                "instructions",
-                "you are now",
-                " DAN",
-                "system:",
-                "\n",
-                "\\n",
-                "<system>",
-                "</s>",
-            ),
-            *(
-                "<|im_start|>",
-                "[INST]",
-                "[SUMMARIZED]",
-                "⟦quoted: ",
-                "⟧",
-                "⟦",
-                "IMPORTANT: ",
-                "you must ",
-                "user",
-                ": ",
-                " ",
-                "\u200b",
-            ),
+            *"ignore ¦previous ¦all ¦instructions¦you are now¦ DAN¦system:¦\n¦\\n¦<system>¦</s>".split("¦"),
+            *"<|im_start|>¦[INST]¦[SUMMARIZED]¦⟦quoted: ¦⟧¦⟦¦IMPORTANT: ¦you must ¦user¦: ¦ ¦\u200b".split("¦"),
             *("BEGIN PROMPT", "-----", "from now on, you ", "x", "[", "]", "<", ">", "|"),
         ]
     ),

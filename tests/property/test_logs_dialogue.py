@@ -15,23 +15,7 @@ words = st.text(st.characters(exclude_categories=("Cs",)))
 ROLES = {"user", "human", "assistant", "ai", "bot", "system", "tool"}
 """Names that are no author's, but say which role speaks."""
 names = words.map(lambda name: " ".join(name.split())).filter(lambda name: name.casefold() not in ROLES)
-pieces = st.sampled_from(
-    [
-        "Vera: ",
-        "Tom: ",
-        "**Vera:** ",
-        "<Tom> ",
-        "### ",
-        "# Vera",
-        "> ",
-        "[12:03] ",
-        "\n",
-        "\n\n",
-        "CHAPTER I",
-        '{"',
-        "[",
-    ]
-)
+pieces = st.sampled_from('Vera: ¦Tom: ¦**Vera:** ¦<Tom> ¦### ¦# Vera¦> ¦[12:03] ¦\n¦\n\n¦CHAPTER I¦{"¦['.split("¦"))
 
 
 @given(st.lists(st.tuples(st.none() | names, words), min_size=1))

@@ -16,21 +16,7 @@ values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "role",
-                    "content",
-                    "messages",
-                    "traj",
-                    "extra",
-                    "tool_calls",
-                    "info",
-                    "type",
-                    "uuid",
-                    "actions",
-                    "system",
-                ]
-            ),
+            st.sampled_from("role content messages traj extra tool_calls info type uuid actions system".split()),
             inner,
             max_size=4,
         )

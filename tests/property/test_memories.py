@@ -188,30 +188,10 @@ def test_a_less_trusted_contradiction_never_changes_what_is_active(
 
 texts = st.text(max_size=80) | st.lists(
     st.sampled_from(
-        [
-            "/usr/lib/x.py",
-            "'a b'",
-            '"q',
-            "0x7ffe12",
-            "12:04:33",
-            "3.14",
-            "a/b",
-            "deadbeef01",
-            "Error: ",
-            "\n",
-            "; ",
-            "…",
-            "it's",
-            " ",
-            "<n>",
-            "not found",
-            "C:\\temp\\y.txt",
-            "--flag=3",
-            "https://x.org/y?z=1",
-            "⇒",
-            "```",
-            "failed",
-        ]
+        (
+            "/usr/lib/x.py¦'a b'¦\"q¦0x7ffe12¦12:04:33¦3.14¦a/b¦deadbeef01¦Error: ¦\n¦; ¦…¦it's¦ ¦<n>¦not found¦"
+            "C:\\temp\\y.txt¦--flag=3¦https://x.org/y?z=1¦⇒¦```¦failed"
+        ).split("¦")
     ),
     max_size=12,
 ).map("".join)

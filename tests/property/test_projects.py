@@ -52,20 +52,7 @@ class Cast:
 @st.composite
 def steps(draw: st.DrawFn) -> list[tuple[str, str, str, int]]:
     """What is done one after the other: what, in which project, of which kind, and to which memory."""
-    verbs = [
-        "session",
-        "remember",
-        "remember",
-        "cited",
-        "same",
-        "slot",
-        "update",
-        "labels",
-        "move",
-        "merge",
-        "pad",
-        "used",
-    ]
+    verbs = "session remember remember cited same slot update labels move merge pad used".split()
     step = st.tuples(st.sampled_from(verbs), WHOSE, KINDS, st.integers(0, 30))
     return draw(st.lists(step, min_size=4, max_size=14))
 

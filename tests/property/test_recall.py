@@ -17,22 +17,7 @@ from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.wording import telling
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
-WORDS = [
-    "kiln",
-    "clay",
-    "glaze",
-    "boat",
-    "rowed",
-    "sister",
-    "the",
-    "yesterday",
-    "3",
-    "May",
-    "Nora",
-    "Emil",
-    "?",
-    "when",
-]
+WORDS = "kiln clay glaze boat rowed sister the yesterday 3 May Nora Emil ? when".split()
 scores = st.floats(0.1, 2)
 said = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 sessions = st.lists(st.lists(st.tuples(st.sampled_from(["Nora", "Emil", None]), said), max_size=6), max_size=5)

@@ -17,86 +17,32 @@ SOURCES = (
 )
 
 SUPPORTED = {
-    "path": [
-        "strategy.go",
-        "context/strategy.go",
-        "pkg/context/strategy.go",
-        "./pkg/context",
-        "pkg/context/",
-        "/srv",
-        "…/strategy.go",
-        ".../context/strategy.go",
-        "./pkg/...",
-        "pkg/cont…",
-    ],
-    "identifier": [
-        "retain_live",
-        "Row.keep",
-        "retainLive",
-        "a1b2c3d",
-        "GitHub",
-        "test-utils",
-        "retain_…",
-        "@Row",
-    ],
-    "number": [
-        "1,346",
-        "1346",
-        "0.5 s",
-        "0.5s",
-        "0.5 seconds",
-        "45 %",
-        "45 percent",
-        "30 s",
-        "30",
-        "88",
-        "v3.11",
-        "3.11.4",
-        "2026",
-    ],
+    "path": (
+        "strategy.go context/strategy.go pkg/context/strategy.go ./pkg/context pkg/context/ /srv "
+        "…/strategy.go .../context/strategy.go ./pkg/... pkg/cont…"
+    ).split(),
+    "identifier": "retain_live Row.keep retainLive a1b2c3d GitHub test-utils retain_… @Row".split(),
+    "number": (
+        "1,346 | 1346 | 0.5 s | 0.5s | 0.5 seconds | 45 % | 45 percent | 30 s | 30 | 88 | v3.11 | 3.11.4 | 2026"
+    ).split(" | "),
     "error": ["KeyError", "exit status 2", "exit 2", "exit code 2", "HTTP 404"],
-    "command": [
-        "go test ./pkg/...",
-        "cd /srv && go test",
-        "$ go test ./pkg/... 2>&1",
-        "cd go test ./pkg/...",
-        "go test ./p…",
-        "retain_live(messages, excluded)",
-    ],
-    "quotation": [
-        "Never push to main",
-        "never push to main, and keep",
-        "keep the API stable.",
-        "Never push … the API stable",
-        "quoted words here",
-        "push to main, and ke…",
-        "It's postgresql on",
-    ],
+    "command": (
+        "go test ./pkg/... | cd /srv && go test | $ go test ./pkg/... 2>&1 | cd go test ./pkg/... | "
+        "go test ./p… | retain_live(messages, excluded)"
+    ).split(" | "),
+    "quotation": (
+        "Never push to main | never push to main, and keep | keep the API stable. | "
+        "Never push … the API stable | quoted words here | push to main, and ke… | It's postgresql on"
+    ).split(" | "),
     "name": ["Postgres", "Alice", "Alice O'Neil", "Alice's", "GitHub", "Python"],
     "date": ["2026-03-03", "March 3rd", "3 Mar 2026", "3. März", "14:05"],
 }
 UNSUPPORTED = {
-    "path": [
-        "other/strategy.go",
-        "pkg/strategy.go",
-        "x/pkg/context/strategy.go",
-        "trategy.go",
-        "strategy.g",
-        "ontext/strategy.go",
-        "strategy.py",
-        "/pkg/context/strategy.go",
-    ],
-    "identifier": [
-        "retain",
-        "live",
-        "retain_lively",
-        "Retain_live",
-        "a1b2c3e",
-        "Row.drop",
-        "--tail",
-        "test-util",
-        "keep_…",
-    ],
+    "path": (
+        "other/strategy.go pkg/strategy.go x/pkg/context/strategy.go trategy.go strategy.g "
+        "ontext/strategy.go strategy.py /pkg/context/strategy.go"
+    ).split(),
+    "identifier": "retain live retain_lively Retain_live a1b2c3e Row.drop --tail test-util keep_…".split(),
     "number": ["1,347", "346", "0.5 ms", "5 s", "45 s", "89", "3.12", "3.11.5", "97", "14", "03", "46 %"],
     "error": ["ValueError", "exit status 3", "exit 88", "HTTP 500"],
     "command": ["go build ./pkg/...", "go test ./cmd/...", "tail go", "make lint"],

@@ -148,15 +148,7 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("settle_message_words", "take_snapshot"),
     }
     assert set(QUERIES) - set(SQLITE) == {
-        *(
-            "lock_space",
-            "name_space",
-            "find_outcome",
-            "end_transaction",
-            "heed_silence",
-            "tell_of_work",
-            "channel_of_work",
-        ),
+        *"lock_space name_space find_outcome end_transaction heed_silence tell_of_work channel_of_work".split(),
         "take_first_lease",
         *("index_vectors", "large_vector_sets", "likely_vectors", "vectors_beside", "what_hinders_vectors"),
     }
