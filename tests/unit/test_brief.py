@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 from tests.golden.learned import NOW, PAD, learned
-from tests.property.invariants.houses import House, every_store, live_in, memory_over
+from tests.property.invariants.houses import memory_over, opened
 
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
@@ -24,13 +23,6 @@ from ireneo.testing.scripted import ManualClock
 
 def words(text: str) -> int:
     return len(text.split())
-
-
-def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None:
-    async def go(house: House) -> None:
-        await work(house, await house.memory())
-
-    live_in(store, go)
 
 
 async def harbour(memory: Memory) -> None:
@@ -53,9 +45,8 @@ async def harbour(memory: Memory) -> None:
     await memory.remember("I tried to paint at night — abandoned because nobody sees a thing.", kind="failure")
 
 
-@every_store
-def test_each_kind_is_found_by_its_own_cue(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_each_kind_is_found_by_its_own_cue() -> None:
+    async with opened() as (_, memory):
         await harbour(memory)
         brief = await memory.brief(
             goal="Keep bookings", task_type="test the desk", situation="A storm is coming", about_to="desk --reload"
@@ -73,12 +64,9 @@ def test_each_kind_is_found_by_its_own_cue(store: str) -> None:
         assert why["failure"] == "the same action failed before"
         assert why["semantic"] == "it is about bookings"
 
-    within(store, work)
 
-
-@every_store
-def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty() -> None:
+    async with opened() as (_, memory):
         await harbour(memory)
         assert "## How it is done" not in (await memory.brief(goal="Look after the lighthouse")).markdown
         only = await memory.brief(task_type="test the desk")
@@ -88,12 +76,9 @@ def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty(store: st
         assert (await memory.brief(goal="quantum chromodynamics")).markdown == ""
         assert (await memory.brief(task_type="test")).markdown == "", "procedures are never found by likeness"
 
-    within(store, work)
 
-
-@every_store
-def test_what_helped_more_often_comes_first(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_what_helped_more_often_comes_first() -> None:
+    async with opened() as (_, memory):
         await harbour(memory)
         first = await memory.brief(task_type="test the desk")
         second = next(line for line in first.lines if line.text.startswith("b: "))
@@ -102,27 +87,21 @@ def test_what_helped_more_often_comes_first(store: str) -> None:
         again = await memory.brief(task_type="Test the desk")
         assert again.lines[0].id == second.id
 
-    within(store, work)
 
-
-@every_store
-def test_each_line_opens_and_is_marked_as_used(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_each_line_opens_and_is_marked_as_used() -> None:
+    async with opened() as (_, memory):
         await harbour(memory)
         brief = await memory.brief(goal="Keep bookings", task_type="test the desk", about_to="bash: desk --reload")
         traced = re.findall(r"\[(m_\w+)\]$", brief.markdown, re.MULTILINE)
         assert traced == [short(line.id) for line in brief.lines]
-        opened = await memory.get(traced)
-        assert [each.id for each in opened] == [line.id for line in brief.lines]
-        assert {each.used for each in opened} == {1}
+        found = await memory.get(traced)
+        assert [each.id for each in found] == [line.id for line in brief.lines]
+        assert {each.used for each in found} == {1}
         assert brief.unmarked == ""
 
-    within(store, work)
 
-
-@every_store
-def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data() -> None:
+    async with opened() as (house, memory):
         await harbour(memory)
         pad = await memory.scratchpad("berths").write(goal="Keep bookings", plan=["[x] look"])
         brief = await memory.brief(goal="Keep bookings", task="berths")
@@ -130,8 +109,6 @@ def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data(store: str) ->
         assert brief.markdown.splitlines()[1:5] == ["## Scratchpad", "Goal: Keep bookings", "Plan:", "- [x] look"]
         assert (await memory.brief(goal="Keep bookings", task="other")).pad is None
         assert "Scratchpad" not in (await (await house.memory("other")).brief(goal="bookings", task="berths")).markdown
-
-    within(store, work)
 
 
 class Full:
@@ -145,9 +122,8 @@ class Full:
         raise StoreBusy("The disk is full.")
 
 
-@every_store
-def test_a_store_that_takes_no_mark_loses_no_brief(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_a_store_that_takes_no_mark_loses_no_brief() -> None:
+    async with opened() as (house, memory):
         await harbour(memory)
         whole = await memory.brief(goal="Keep bookings", task_type="test the desk")
         means = Resources(store=Full(await house.store()), count=memory._resources.count, clock=memory._resources.clock)
@@ -156,18 +132,13 @@ def test_a_store_that_takes_no_mark_loses_no_brief(store: str) -> None:
         assert brief.unmarked == "The disk is full."
         assert {each.used for each in await memory.get([line.id for line in brief.lines])} == {1}
 
-    within(store, work)
 
-
-@every_store
-def test_too_small_a_budget_and_no_task_are_refused(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_too_small_a_budget_and_no_task_are_refused() -> None:
+    async with opened() as (_, memory):
         with pytest.raises(BadInput, match="give at least 64"):
             await memory.brief(goal="x", budget=LEAST_BUDGET - 1)
         with pytest.raises(BadInput, match="Name the task"):
             await memory.brief(goal="x", task=" ")
-
-    within(store, work)
 
 
 def test_an_action_is_the_same_however_it_is_told() -> None:
@@ -208,8 +179,7 @@ async def test_the_clock_is_asked_and_not_the_machine() -> None:
     assert record.last_used == clock.now()
 
 
-@every_store
-def test_a_command_is_quoted_as_its_user_entered_it(store: str) -> None:
+async def test_a_command_is_quoted_as_its_user_entered_it() -> None:
     said = "The harbour report in Portuguese, please."
     asked = (
         f"<command-message>plan</command-message><command-name>/plan</command-name><command-args>{said}</command-args>"
@@ -217,29 +187,23 @@ def test_a_command_is_quoted_as_its_user_entered_it(store: str) -> None:
     to_harness = "<command-name>/model</command-name>\n<command-args>report</command-args>"
     put_out = "<local-command-stdout>Set to the report of the harbour.</local-command-stdout>"
 
-    async def work(house: House, memory: Memory) -> None:
+    async with opened() as (_, memory):
         session = await memory.session("a")
         for text in (asked, to_harness, put_out):
             await session.append({"role": "user", "content": text})
         brief = await memory.brief(goal="Write the harbour report.")
         assert [line.text.partition(" (")[0] for line in brief.lines] == [f"“/plan {said}”"]
 
-    within(store, work)
 
-
-@every_store
-def test_a_session_that_is_not_there_is_named(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_a_session_that_is_not_there_is_named() -> None:
+    async with opened() as (_, memory):
         await harbour(memory)
         with pytest.raises(SessionNotFound, match="no session 'nosuch'"):
             await memory.brief(goal="test the desk", session="nosuch")
 
-    within(store, work)
 
-
-@every_store
-def test_words_of_all_work_bring_up_no_episode_of_a_project(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_words_of_all_work_bring_up_no_episode_of_a_project() -> None:
+    async with opened() as (_, memory):
         told = "I was asked: “how many desks are there?”. I ran the tests, and committed on a branch."
         await memory.remember(told, kind="episodic", project="harbour")
         await memory.remember("I ran the tests of the lighthouse.", kind="episodic", project="harbour")
@@ -247,5 +211,3 @@ def test_words_of_all_work_bring_up_no_episode_of_a_project(store: str) -> None:
             assert not (await memory.brief(project="harbour", goal=goal)).lines
         found = (await memory.brief(project="harbour", goal="Test the lighthouse")).lines
         assert [line.text.split(" (")[0] for line in found] == ["I ran the tests of the lighthouse."]
-
-    within(store, work)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,8 @@ def shown(context: ireneo.Context) -> str:
 
 
 @pytest.fixture
-async def memory(store: str, tmp_path: Path) -> AsyncIterator[ireneo.Memory]:
-    place = ":memory:" if store == "in memory" else str(tmp_path / "memory.db")
-    async with ireneo.open(place, durability="normal", preset="story") as opened:
+async def memory() -> AsyncIterator[ireneo.Memory]:
+    async with ireneo.open(":memory:", preset="story") as opened:
         yield opened
 
 

@@ -1,17 +1,15 @@
-"""What the doctor says of secrets that are stored, and what is left when it has taken them out, on every store."""
+"""What the doctor says of secrets that are stored, and what is left when it has taken them out."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
 import msgspec
-import pytest
 from msgspec.structs import replace
 from tests.planted import Planted, all_planted, planted
 from tests.progress import progress_of
@@ -32,7 +30,6 @@ from ireneo.testing.scripted import ManualClock
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
 OPENAI = log_format("openai")
-every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
 ONE = planted("github classic", 11)
 TOKEN = ONE.secrets[0]
 ALL = all_planted(seed=7)
@@ -63,28 +60,21 @@ def bytes_in(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
 
 
-Work = Callable[[Memory, Memory, Store], Awaitable[None]]
-"""What is done with a memory that keeps secrets, and one over the same store that doesn't."""
-
-
-def live(kind: str, folder: Path, work: Work) -> None:
-    async def within() -> None:
-        store: Store = (
-            InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db", durability="normal")
-        )
-        try:
-            means = Resources(
-                store=store,
-                count=lambda text: len(text.split()),
-                clock=ManualClock(NOON),
-                redactor=SecretRedactor,
-                keep_secrets=True,
-            )
-            await work(Memory(means, "mine"), Memory(replace(means, keep_secrets=False), "mine"), store)
-        finally:
-            await store.close()
-
-    asyncio.run(within())
+@asynccontextmanager
+async def living(folder: Path | None = None) -> AsyncIterator[tuple[Memory, Memory, Store]]:
+    """A memory that keeps secrets, one over the same store that doesn't, and the store: in memory, or in a folder."""
+    store = await open_sqlite(folder / "memory.db", durability="normal") if folder else InMemoryStore()
+    means = Resources(
+        store=store,
+        count=lambda text: len(text.split()),
+        clock=ManualClock(NOON),
+        redactor=SecretRedactor,
+        keep_secrets=True,
+    )
+    try:
+        yield Memory(means, "mine"), Memory(replace(means, keep_secrets=False), "mine"), store
+    finally:
+        await store.close()
 
 
 def lines_of(talk: Talk, name: str = "gate") -> list[bytes]:
@@ -115,9 +105,8 @@ async def clean_ids(talk: Talk = TALK) -> list[str]:
     return await ids(memory)
 
 
-@every_store
-def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are() -> None:
+    async with living() as (keeping, memory, _):
         await imported(keeping)
         session = await keeping.session("gate")
         await session.pin(f"Open it with {TOKEN}.")
@@ -134,12 +123,9 @@ def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are(kind: 
         assert (found.messages, found.repaired) == (6, False)
         assert TOKEN not in whole(found)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_messages_get_the_ids_of_the_clean_ones_and_their_log_adds_nothing(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_messages_get_the_ids_of_the_clean_ones_and_their_log_adds_nothing() -> None:
+    async with living() as (keeping, memory, _):
         await imported(keeping)
         before = await ids(keeping)
         done = await memory.secrets(repair=True)
@@ -155,12 +141,9 @@ def test_messages_get_the_ids_of_the_clean_ones_and_their_log_adds_nothing(kind:
         assert (await memory.recall("morning gate"))[0].id == after[0]
         assert await memory.doctor() == []
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_branches_pins_releases_memories_and_what_was_abandoned_follow(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_branches_pins_releases_memories_and_what_was_abandoned_follow() -> None:
+    async with living() as (keeping, memory, _):
         await imported(keeping)
         path = await ids(keeping)
         session = await keeping.session("gate")
@@ -185,13 +168,9 @@ def test_branches_pins_releases_memories_and_what_was_abandoned_follow(kind: str
         assert record.evidence[0].messages == (now[5],)
         assert [each for each in await memory.doctor() if each.kind == "fault"] == []
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_session_that_came_in_twice_with_and_without_becomes_one_again(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
-        # As databases are in which a log was imported as it was, and learned from without its secrets.
+async def test_a_session_that_came_in_twice_with_and_without_becomes_one_again() -> None:
+    async with living() as (keeping, memory, _):
         await imported(keeping)
         clean = [json.loads(json.dumps(each).replace(TOKEN, "[REDACTED github-token]")) for each in TALK]
         await imported(keeping, clean)
@@ -202,30 +181,24 @@ def test_a_session_that_came_in_twice_with_and_without_becomes_one_again(kind: s
         assert (info.messages, await ids(memory)) == (6, await clean_ids())
         assert await imported(memory) == 0
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_an_older_version_took_out_by_what_came_before_is_found_again(kind: str, tmp_path: Path) -> None:
+async def test_what_an_older_version_took_out_by_what_came_before_is_found_again() -> None:
     talk: Talk = [
         {"role": "user", "content": "The password is hunter2xyz, my friend."},
         {"role": "assistant", "content": "I log in with hunter2xyz now."},
         {"role": "user", "content": "Do so."},
     ]
 
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+    async with living() as (keeping, memory, _):
         old = [json.loads(json.dumps(each).replace("hunter2xyz", "[REDACTED password]")) for each in talk]
         await imported(keeping, old)
         assert await imported(memory, talk) == 0
         session = await memory.session("gate")
         assert (await session.append(talk, after="root", format="openai")).new == 0
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_was_forgotten_stays_forgotten(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_what_was_forgotten_stays_forgotten() -> None:
+    async with living() as (keeping, memory, _):
         await imported(keeping)
         path = await ids(keeping)
         await keeping.forget(message=path[4])
@@ -237,12 +210,9 @@ def test_what_was_forgotten_stays_forgotten(kind: str, tmp_path: Path) -> None:
         assert (await session.append(TALK, after="root", format="openai")).new == 0
         assert [each.text for each in await session.messages()] == told
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_summaries_over_what_changed_go_and_the_others_stay() -> None:
+    async with living() as (keeping, memory, store):
         talk: Talk = []
         for number in range(60):
             talk.append({"role": "user", "content": f"{number}: {'word ' * 60}"})
@@ -262,11 +232,9 @@ def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path:
         assert TOKEN not in whole(cut)
         assert await memory.doctor() == []
 
-    live(kind, tmp_path, work)
 
-
-def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
+    async with living(tmp_path) as (keeping, memory, _):
         form = log_format("claude-code")
         for one in ALL[::11]:
             lines = [line.replace(b"22222222", f"{ALL.index(one):08d}".encode()) for line in run_with(one)]
@@ -284,8 +252,6 @@ def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
         assert [each for each in await memory.doctor() if each.kind == "fault"] == []
         await memory.learn()
         assert left(bytes_in(tmp_path), ALL) == []
-
-    live("sqlite", tmp_path, work)
     assert left(bytes_in(tmp_path), ALL) == []
 
 
@@ -299,9 +265,8 @@ class Scrubbing(BreakingStore):
         return done
 
 
-@every_store
-def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) -> None:
-    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+async def test_broken_off_at_any_call_the_next_run_goes_on(tmp_path: Path) -> None:
+    async with living(tmp_path) as (_, _, store):
         fuse = Fuse()
         means = Resources(
             store=cast("Store", Scrubbing(store, fuse)), count=len, clock=ManualClock(NOON), redactor=SecretRedactor
@@ -338,7 +303,4 @@ def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) 
             told = [file.data for file in await broken.export_memories("jsonl")]
             assert told == [file.data for file in await whole.export_memories("jsonl")]
             assert (await broken.secrets()).found == ()
-        if kind == "sqlite":
-            assert TOKEN.encode() not in bytes_in(tmp_path)
-
-    live(kind, tmp_path, work)
+        assert TOKEN.encode() not in bytes_in(tmp_path)

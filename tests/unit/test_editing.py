@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.planted import KINDS, planted
-from tests.property.invariants.houses import every_store
 from tests.unit.test_scopes import opened, said
 from tests.whole import whole
 
@@ -38,9 +37,8 @@ async def texts(memory: ireneo.Memory, **asked: object) -> list[str]:
     return [each.text for each in await memory.memories(**asked)]  # type: ignore[arg-type]
 
 
-@every_store
-async def test_memories_are_listed_by_what_is_asked(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_memories_are_listed_by_what_is_asked() -> None:
+    async with opened() as (_, memory):
         ids = await filled(memory)
         assert [each.id for each in await memory.memories()] == ids
         assert await texts(memory, kind="episodic") == ["The ferry was late."]
@@ -65,9 +63,8 @@ async def test_memories_are_listed_by_what_is_asked(store: str) -> None:
                 await texts(memory, **wrong)
 
 
-@every_store
-async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go() -> None:
+    async with opened() as (_, memory):
         day = timedelta(days=1)
         for number in range(9):
             await memory.remember(f"Boat {number} has two masts.", at=MAY + day * (number // 2), project="harbour")
@@ -86,9 +83,8 @@ async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(s
         assert sorted(seen) == [f"Boat {number} has two masts." for number in range(9)]
 
 
-@every_store
-async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history() -> None:
+    async with opened() as (_, memory):
         told = (await memory.remember("Ana lives in Oslo.", at=MAY, labels=["family"], project="harbour")).record
         moved = await memory.update(told.id, text="Ana lives in Bergen.")
         assert (moved.text, moved.value, moved.state) == ("Ana lives in Bergen.", "Bergen", "active")
@@ -113,9 +109,8 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(sto
         assert (reworded.id, reworded.changes[-1].text) == (slotted.id, "The western gate squeaks.")
 
 
-@every_store
-async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_labels_a_project_and_a_pin_are_changed_beside_the_words() -> None:
+    async with opened() as (_, memory):
         told = (await memory.remember("The gate squeaks.", labels=["old", "loud"], project="harbour")).record
         await memory.remember("The mill grinds.", project="mill")
         changed = await memory.update(told.id, labels=["loud", "wood"], pinned=True)
@@ -149,9 +144,8 @@ async def test_labels_a_project_and_a_pin_are_changed_beside_the_words(store: st
             await memory.update("m_nothing", pinned=True)
 
 
-@every_store
-async def test_memories_that_say_the_same_become_one(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_memories_that_say_the_same_become_one() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("monday")
         ids = (await session.append(said("Ana has a flat in Oslo."))).ids
         one = (await memory.remember("Ana lives in Oslo.", at=MAY, labels=["home"])).record
@@ -183,9 +177,8 @@ async def test_memories_that_say_the_same_become_one(store: str) -> None:
         assert worded.text == "Ana lives in Oslo in Norway."
 
 
-@every_store
-async def test_deleting_forgets_and_offers_the_source(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_deleting_forgets_and_offers_the_source() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("monday")
         ids = (await session.append([said("My dog is called Rex."), said("It rains.")])).ids
         rex = (await memory.remember("The user's dog is Rex.", messages=ids[:1], session="monday")).record
@@ -211,9 +204,8 @@ async def test_deleting_forgets_and_offers_the_source(store: str) -> None:
             await memory.delete(rex.id)  # type: ignore[arg-type]
 
 
-@every_store
-async def test_an_agent_changes_what_agents_remembered_and_nothing_else(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_an_agent_changes_what_agents_remembered_and_nothing_else() -> None:
+    async with opened() as (_, memory):
         user = (await memory.remember("Ana lives in Oslo.", at=MAY)).record
         told = (await memory.remember("Ana lives in Rome.", origin="agent")).record
         assert told.state == "disputed", "an agent's word takes the place of no user's"

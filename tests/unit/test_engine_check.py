@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 from tests.property.invariants.promises import TOKENS
 from tests.unit.guarded import NOW, SAW, Made, drafts, shown_by, teach
@@ -26,21 +25,20 @@ from ireneo.testing.scripted import ManualClock
 FELL: Made = ("Bash", "make integration", "connection refused", True)
 UP: Made = ("Bash", "make db", "up", False)
 CALL = ("Bash", {"command": "cd x && make integration"})
-every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
 
 
 @asynccontextmanager
-async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
-    if kind == "in memory":
+async def memory_of(folder: Path | None = None) -> AsyncIterator[Memory]:
+    """A memory in memory, or in a folder."""
+    if folder is None:
         yield Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=ManualClock(NOW)), "mine")
-        return
-    async with ireneo.open(folder / "memory.db", durability="normal") as memory:
-        yield memory
+    else:
+        async with ireneo.open(folder / "memory.db", durability="normal") as memory:
+            yield memory
 
 
-@every_store
-async def test_a_known_trap_is_told(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_known_trap_is_told() -> None:
+    async with memory_of() as memory:
         assert await memory.check(*CALL, project="cli") is None
         known = (await teach(memory, shown_by(3)))[0]
         said = await memory.check(*CALL, project="cli")
@@ -55,9 +53,8 @@ async def test_a_known_trap_is_told(kind: str, tmp_path: Path) -> None:
         assert await memory.check("Bash", "{broken", project="cli") is None
 
 
-@every_store
-async def test_a_session_is_read_as_it_stands(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_session_is_read_as_it_stands() -> None:
+    async with memory_of() as memory:
         await teach(memory, shown_by(3))
         session = await memory.session("now")
         told = drafts(("Bash", "ls", "a", False), UP)
@@ -72,8 +69,8 @@ async def test_a_session_is_read_as_it_stands(kind: str, tmp_path: Path) -> None
         assert await memory.check(*CALL, session="now", project="cli") is None
 
 
-async def test_what_was_told_in_a_session_is_not_told_again(tmp_path: Path) -> None:
-    async with memory_of("in memory", tmp_path) as memory:
+async def test_what_was_told_in_a_session_is_not_told_again() -> None:
+    async with memory_of() as memory:
         await teach(memory, shown_by(3))
         said = await memory.check(*CALL, session="now", project="cli")
         assert said is not None
@@ -81,8 +78,8 @@ async def test_what_was_told_in_a_session_is_not_told_again(tmp_path: Path) -> N
         assert await memory.check(*CALL, session="now", project="cli") is None
 
 
-async def test_a_run_that_was_learned_from_is_no_past_run_of_itself(tmp_path: Path) -> None:
-    async with memory_of("in memory", tmp_path) as memory:
+async def test_a_run_that_was_learned_from_is_no_past_run_of_itself() -> None:
+    async with memory_of() as memory:
         await teach(memory, [replace(SAW, session="now")])
         assert await memory.check(*CALL, session="now", project="cli") is None
         assert await memory.check(*CALL, session="other", project="cli") is not None
@@ -96,7 +93,7 @@ def kept(path: Path) -> str:
 
 async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         assert read_kept(path, "default", VERSION) == ((), "")
         await teach(memory, shown_by(3))
         assert read_kept(path, "default", VERSION) is None
@@ -110,9 +107,9 @@ async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path)
 
 async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         known = (await teach(memory, shown_by(3)))[0]
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         assert "connection refused" in kept(path)
         await memory.dispute(known.id, "It is up always now.")
         assert kept(path) == ""
@@ -122,9 +119,9 @@ async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) ->
 
 async def test_erased_words_leave_what_hooks_read_in_the_same_write(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         known = (await teach(memory, shown_by(3)))[0]
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         assert "It needs a database" in kept(path)
         await memory.forget(memory=known.id)
         assert "database" not in kept(path)
@@ -134,7 +131,7 @@ async def test_erased_words_leave_what_hooks_read_in_the_same_write(tmp_path: Pa
 
 async def test_a_hook_answers_as_the_memory_does_and_keeps_what_it_had_to_compile(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         await teach(memory, shown_by(3))
         said = await memory.check(*CALL, project="cli")
     ask = partial(check_call, path, "default", *CALL, folder="/home/ann/work/cli")

@@ -1,4 +1,4 @@
-"""The diary of a stored session, and what its agent writes into it, on every store."""
+"""The diary of a stored session, and what its agent writes into it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,6 @@ async def test_what_is_forgotten_goes_from_the_diary(memory: Memory) -> None:
     assert "Quorvale" not in (await run_of.diary()).markdown
 
 
-@pytest.mark.parametrize("store", ["in memory"])
 async def test_secrets_are_taken_out_of_what_an_agent_writes(memory: Memory) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     run_of = await memory.session("run")
@@ -99,7 +98,6 @@ async def test_secrets_are_taken_out_of_what_an_agent_writes(memory: Memory) -> 
     assert "Tokens are needed." in diary.markdown
 
 
-@pytest.mark.parametrize("store", ["in memory"])
 async def test_a_diary_needs_a_session_and_few_lines(memory: Memory) -> None:
     run_of = await memory.session("run")
     with pytest.raises(BadInput, match="append what was done"):

@@ -36,10 +36,9 @@ def memory_over(store: Store) -> Memory:
     return Memory(Resources(store=store, count=COUNT, clock=ManualClock(NOW)), KEY.space)
 
 
-@pytest.fixture(params=["in_memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    """A store of each kind, one after the other."""
-    opened: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    opened = InMemoryStore()
     yield opened
     await opened.close()
 

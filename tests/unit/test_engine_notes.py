@@ -1,10 +1,9 @@
-"""Pins, releases and disputes by hand, on every store."""
+"""Pins, releases and disputes by hand."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from tests.golden.material import run, said, session, user
@@ -21,20 +20,16 @@ MORE = [[*user(f"Part {n}."), *run(f"make part_{n}", f"{n} done"), *said("Done."
 BUDGET = 700
 FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, goal_min_turns=2, goal_max_turns=2)
 FOUND = "Never touch the migrations folder."
-every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
 
 
 def good(prompt: Prompt) -> Scripted:
     return {"notes": ["ruled 5 [0] The user wanted the lost row found.", "found 3 I looked for the cause."]}
 
 
-def live(store: str, folder: Path, work: Callable[[Session], Awaitable[None]]) -> None:
-    async def within() -> None:
-        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
-        async with ireneo.open(place, model=ScriptedLLM(good), durability="normal") as memory:
-            await work(await memory.session("run"))
-
-    asyncio.run(within())
+@asynccontextmanager
+async def running() -> AsyncIterator[Session]:
+    async with ireneo.open(":memory:", model=ScriptedLLM(good)) as memory:
+        yield await memory.session("run")
 
 
 async def look(session: Session, budget: int = BUDGET) -> Context:
@@ -45,9 +40,8 @@ def text(context: Context) -> str:
     return "\n".join(row.text for row in (*context.pins, *context.view))
 
 
-@every_store
-def test_a_pin_stands_until_it_is_released(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_pin_stands_until_it_is_released() -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         pin = await session.pin("Deploy  on\nMondays only.")
         assert pin.text == "Deploy on Mondays only."
@@ -63,12 +57,9 @@ def test_a_pin_stands_until_it_is_released(store: str, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="take one from the list"):
             await session.release("Deploy on Fridays")
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_what_was_found_in_a_message_is_released_by_its_words_or_by_the_message(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_what_was_found_in_a_message_is_released_by_its_words_or_by_the_message() -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         (found,) = [each for each in await session.pins() if each.text == FOUND]
         assert found.id == found.source
@@ -80,23 +71,17 @@ def test_what_was_found_in_a_message_is_released_by_its_words_or_by_the_message(
         await session.release(again.id)
         assert not [each for each in await session.pins() if FOUND in each.text]
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_the_same_note_twice_is_one(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_the_same_note_twice_is_one() -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         assert await session.pin("Use UTC.") == await session.pin("Use UTC.")
         assert [each.text for each in await session.pins()].count("Use UTC.") == 1
 
-    live(store, tmp_path, work)
 
-
-@every_store
 @pytest.mark.parametrize("words", ["", "  \n"])
-def test_nothing_can_not_be_pinned(store: str, words: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_nothing_can_not_be_pinned(words: str) -> None:
+    async with running() as session:
         assert list(await session.pins()) == []
         await session.append(DRAFTS)
         with pytest.raises(BadInput, match="nothing to pin"):
@@ -104,12 +89,9 @@ def test_nothing_can_not_be_pinned(store: str, words: str, tmp_path: Path) -> No
         with pytest.raises(BadInput):
             await session.release("p_")
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_pin_by_hand_stands_where_it_was_made_and_changes_nothing_before_it(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_pin_by_hand_stands_where_it_was_made_and_changes_nothing_before_it() -> None:
+    async with running() as session:
         await session.append(DRAFTS[:7])
         before = (await look(session, 50_000)).messages
         await session.pin("Deploy on Mondays only.")
@@ -119,12 +101,9 @@ def test_a_pin_by_hand_stands_where_it_was_made_and_changes_nothing_before_it(st
         await session.append(DRAFTS[7:])
         assert (await look(session, 50_000)).messages[: len(pinned)] == pinned
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_pin_survives_rebuilds_and_deeper_blocks(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_pin_survives_rebuilds_and_deeper_blocks() -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         await session.pin("Deploy on Mondays only.")
         for more in MORE[:6]:
@@ -137,12 +116,9 @@ def test_a_pin_survives_rebuilds_and_deeper_blocks(store: str, tmp_path: Path) -
                 assert shown.count("Deploy on Mondays only.") == 1
                 assert FOUND in shown
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_pin_is_seen_on_its_own_branch_only(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_pin_is_seen_on_its_own_branch_only() -> None:
+    async with running() as session:
         await session.append(DRAFTS[:12])
         await session.pin("Use UTC.")
         other = await session.fork("other")
@@ -159,15 +135,10 @@ def test_a_pin_is_seen_on_its_own_branch_only(store: str, tmp_path: Path) -> Non
         with pytest.raises(BadInput):
             await other.release("Only on main.")
 
-    live(store, tmp_path, work)
 
-
-@every_store
 @pytest.mark.parametrize("claimed", [False, True])
-def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
-    store: str, claimed: bool, tmp_path: Path
-) -> None:
-    async def work(session: Session) -> None:
+async def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(claimed: bool) -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         block = next(row for row in (await look(session)).view if row.what == "summary")
         record = (await session.expand(block.id)).summary
@@ -185,12 +156,9 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         texts = [(await session.expand(each.id)).summary for each in came]
         assert (note.id,) in [text.writing.disputes for text in texts if text and text.writing]
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_what_can_not_be_disputed_is_said(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_what_can_not_be_disputed_is_said() -> None:
+    async with running() as session:
         await session.append(DRAFTS)
         block = next(row for row in (await look(session)).view if row.what == "summary")
         with pytest.raises(BadInput, match="Say why"):
@@ -200,12 +168,9 @@ def test_what_can_not_be_disputed_is_said(store: str, tmp_path: Path) -> None:
         with pytest.raises(SummaryNotFound):
             await session.dispute("s_nothere", "It is not so.")
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_session_is_pinned_before_its_first_message(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_session_is_pinned_before_its_first_message() -> None:
+    async with running() as session:
         pin = await session.pin("Deploy on Mondays only.")
         assert pin.at == ""
         assert [(each.id, each.source) for each in await session.pins()] == [(pin.id, "")]
@@ -222,19 +187,14 @@ def test_a_session_is_pinned_before_its_first_message(store: str, tmp_path: Path
         await session.release("Deploy on")
         assert await session.pins() == []
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_session_that_was_pinned_first_learns_its_format_from_its_first_message(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_session_that_was_pinned_first_learns_its_format_from_its_first_message() -> None:
+    async with running() as session:
         await session.pin("Deploy on Mondays only.")
         asked = {"role": "user", "content": "Look."}
         call = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
         await session.append([asked, {"role": "assistant", "content": [call]}], format="anthropic")
         assert (await session.context(2_000)).format == "anthropic"
-
-    live(store, tmp_path, work)
 
 
 async def test_who_releases_a_rule_lets_go_of_that_one_alone() -> None:

@@ -36,20 +36,17 @@ class TickingClock(ManualClock):
 
 
 @asynccontextmanager
-async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
-    if kind == "in memory":
+async def memory_of(folder: Path | None = None) -> AsyncIterator[Memory]:
+    """A memory in memory, or in a folder."""
+    if folder is None:
         yield Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=TickingClock()), "mine")
-        return
-    async with ireneo.open(folder / "memory.db", durability="normal") as memory:
-        yield memory
+    else:
+        async with ireneo.open(folder / "memory.db", durability="normal") as memory:
+            yield memory
 
 
-every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
-
-
-@every_store
-async def test_a_conclusion_falls_and_rises_with_what_it_was_drawn_from(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_conclusion_falls_and_rises_with_what_it_was_drawn_from() -> None:
+    async with memory_of() as memory:
         home = (await memory.remember("Anna lives in Porto.")).record
         near = (await memory.remember("Anna can walk to the sea.", origin="derived", memories=[home.id])).record
         boat = (await memory.remember("Anna might want a boat.", origin="derived", memories=[near.id])).record
@@ -69,18 +66,16 @@ async def test_a_conclusion_falls_and_rises_with_what_it_was_drawn_from(kind: st
         assert (near.stale, boat.stale) == ("", "")
 
 
-@every_store
-async def test_what_is_drawn_from_something_fallen_is_marked_at_once(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_what_is_drawn_from_something_fallen_is_marked_at_once() -> None:
+    async with memory_of() as memory:
         home = (await memory.remember("Anna lives in Porto.")).record
         await memory.remember("Anna lives in Madrid.")
         done = await memory.remember("Anna can walk to the sea.", origin="derived", memories=[home.id])
         assert "superseded" in done.record.stale
 
 
-@every_store
-async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_what_was_recalled_is_no_evidence_for_itself() -> None:
+    async with memory_of() as memory:
         session = await memory.session("run")
         await session.append(
             [
@@ -103,9 +98,8 @@ async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: 
         assert (reminded.did, reminded.record.seen) == ("ignored", 2)
 
 
-@every_store
-async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_that_something_held_has_ended_is_no_echo_of_it() -> None:
+    async with memory_of() as memory:
         now = datetime.now(UTC)
         lamp: MemoryDetails = {"subject": "lamp", "attribute": "keeper", "value": "Perpetua", "origin": "agent"}
         await memory.remember("Perpetua keeps the lamp.", recorded=now - 9 * DAY, **lamp)
@@ -114,9 +108,8 @@ async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_pat
         assert not await memory.recall("Who keeps the lamp?")
 
 
-@every_store
-async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written() -> None:
+    async with memory_of() as memory:
         await (await memory.session("run")).append({"role": "user", "content": "The kettle leaks."})
         for sources in ({"messages": ["m_none"]}, {"memories": ["m_none"]}, {"summaries": ["s_none"]}):
             with pytest.raises(BadInput, match="There is no"):
@@ -124,9 +117,8 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind
         assert list(await memory._store.read(lambda tx: tx.memories.list(memory.space, MemoryFilter()))) == []
 
 
-@every_store
-async def test_use_is_counted_and_kept(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_use_is_counted_and_kept() -> None:
+    async with memory_of() as memory:
         made = (await memory.remember("Run the tests twice.", task_type="test")).record
         for number in range(12):
             (record,) = await memory.used([made.id], helped=number % 3 > 0)
@@ -203,8 +195,8 @@ def test_four_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pat
     assert sum(each.kind == "semantic" and each.state == "active" for each in records) == 1
 
 
-async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Path) -> None:
-    async with memory_of("in memory", tmp_path) as memory:
+async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read() -> None:
+    async with memory_of() as memory:
         read = await memory.remember("Anna lives in Lisbon.")
         told = await memory.remember("Anna lives in Lisbon.", subject="anna", attribute=read.record.attribute)
         in_part = await memory.remember("Anna lives in Lisbon.", subject="Anna")
@@ -213,15 +205,13 @@ async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Pa
     assert told.record.id == in_part.record.id == read.record.id
 
 
-@every_store
-async def test_who_moves_away_keeps_the_job(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_who_moves_away_keeps_the_job() -> None:
+    async with memory_of() as memory:
         works = (await memory.remember("Maria works for Siemens in Munich.")).record
         await memory.remember("Maria moved from Munich to Hamburg.")
         assert [each.holds for each in await memory.get([works.id])] == [True]
 
 
-@every_store
 @pytest.mark.parametrize(
     ("done", "told"),
     [
@@ -230,10 +220,8 @@ async def test_who_moves_away_keeps_the_job(kind: str, tmp_path: Path) -> None:
         ("Drain the harbour pump; change its port; start it from now with its log on.", "procedural"),
     ],
 )
-async def test_what_was_done_to_a_thing_ends_nothing_that_is_known_of_it(
-    kind: str, done: str, told: Kind, tmp_path: Path
-) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_what_was_done_to_a_thing_ends_nothing_that_is_known_of_it(done: str, told: Kind) -> None:
+    async with memory_of() as memory:
         port = (await memory.remember("The harbour pump runs on port 7401.")).record
         await memory.remember(done, kind=told)
         assert [each.holds for each in await memory.get([port.id])] == [True]
@@ -276,7 +264,7 @@ def test_a_memory_that_is_ended_by_another_is_among_what_changed(tmp_path: Path)
 
 
 async def test_the_result_counts_the_secrets_that_were_taken_out(tmp_path: Path) -> None:
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         secret = "ghp_" + "a1B2c3D4" * 5
         done = await memory.remember(f"The deploy token is {secret}.")
         assert sum(done.redacted.values()) == 1
@@ -294,7 +282,7 @@ async def test_the_result_counts_the_secrets_that_were_taken_out(tmp_path: Path)
     ],
 )
 async def test_what_happened_has_the_time_that_its_text_names(text: str, days: int, tmp_path: Path) -> None:
-    async with memory_of("sqlite", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         record = (await memory.remember(text)).record
         assert (record.recorded.date() - record.at.date()).days == days
 
@@ -310,12 +298,9 @@ PARTS: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-@every_store
 @pytest.mark.parametrize(("text", "slots"), PARTS)
-async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(
-    kind: str, text: str, slots: dict[str, str], tmp_path: Path
-) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(text: str, slots: dict[str, str]) -> None:
+    async with memory_of() as memory:
         sources = (await (await memory.session("run")).append(text)).ids
         done = await memory.remember(text, messages=sources, labels=["told"])
         settled = [done.record, *(each.record for each in done.more)]
@@ -323,16 +308,14 @@ async def test_each_statement_of_a_text_that_fills_a_slot_is_a_memory(
         assert {(each.labels, each.sources) for each in settled} == {(("told",), tuple(sources))}
 
 
-@every_store
-async def test_what_one_statement_of_a_text_says_outlives_another(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_what_one_statement_of_a_text_says_outlives_another() -> None:
+    async with memory_of() as memory:
         await memory.remember("I live in Porto. The spare key is under the blue pot. My cat is called Otto.")
         await memory.remember("I live in Lisbon.")
         held = {each.text for each in await memory.memories(state="active")}
         assert held == {"I live in Lisbon.", "The spare key is under the blue pot.", "My cat is called Otto."}
 
 
-@every_store
 @pytest.mark.parametrize(
     "text",
     [
@@ -342,40 +325,36 @@ async def test_what_one_statement_of_a_text_says_outlives_another(kind: str, tmp
         "We use Postgres. The team knows it well.",
     ],
 )
-async def test_a_text_stays_whole_where_no_second_statement_stands_alone(kind: str, text: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_text_stays_whole_where_no_second_statement_stands_alone(text: str) -> None:
+    async with memory_of() as memory:
         done = await memory.remember(text)
         assert (done.record.text, done.more) == (text, ())
 
 
-@every_store
-async def test_details_are_said_of_the_whole_text(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_details_are_said_of_the_whole_text() -> None:
+    async with memory_of() as memory:
         text = "Anna lives in Porto. Bo lives in Riga."
         for details in ({"kind": "semantic"}, {"subject": "Anna"}, {"until": datetime.now(UTC)}, {"task_type": "post"}):
             done = await memory.remember(text, **details)  # type: ignore[arg-type]
             assert (done.record.text, done.more) == (text, ())
 
 
-@every_store
-async def test_many_texts_are_answered_one_by_one(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_many_texts_are_answered_one_by_one() -> None:
+    async with memory_of() as memory:
         first, second = await memory.remember_all([("Anna lives in Porto. Bo lives in Riga.", {}), ("Bo sings.", {})])
         assert [each.record.text for each in (first, *first.more)] == ["Anna lives in Porto.", "Bo lives in Riga."]
         assert (second.record.text, second.more) == ("Bo sings.", ())
 
 
-@every_store
-async def test_a_text_against_something_unknown_is_kept_with_its_source(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_a_text_against_something_unknown_is_kept_with_its_source() -> None:
+    async with memory_of() as memory:
         (source,) = (await (await memory.session("run")).append("The kettle is broken.")).ids
         done = await memory.remember("The kettle leaks.", against=True, messages=[source])
         assert (done.record.text, done.record.state) == ("The kettle leaks.", "retired")
 
 
-@every_store
-async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> None:
-    async with memory_of(kind, tmp_path) as memory:
+async def test_who_quits_ends_nobody_elses_job() -> None:
+    async with memory_of() as memory:
         mine = (await memory.remember("I work at Siemens.")).record
         await memory.remember("Mia quit Siemens.")
         assert [each.state for each in await memory.get([mine.id])] == ["active"]
@@ -407,7 +386,7 @@ async def test_who_quits_ends_nobody_elses_job(kind: str, tmp_path: Path) -> Non
 async def test_what_somebody_switched_to_ends_the_only_thing_of_its_kind_that_they_used(
     tmp_path: Path, known: list[str], told: str, gone: list[str]
 ) -> None:
-    async with memory_of("file", tmp_path) as memory:
+    async with memory_of(tmp_path) as memory:
         for each in known:
             await memory.remember(each)
         found = await memory.remember(told)

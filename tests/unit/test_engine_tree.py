@@ -1,9 +1,8 @@
-"""What a session has become is read as it is stored: on every store, for stories and for the work of an agent."""
+"""What a session has become is read as it is stored:  for stories and for the work of an agent."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from tests.golden.ferry import COUNT, KEY, drafts, tell, told_story
@@ -11,7 +10,6 @@ from tests.golden.material import session as material
 
 import ireneo
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import tree_paths
@@ -20,10 +18,9 @@ from ireneo.log.message import Head, head_of
 from ireneo.ports.store import Store, Transaction
 
 
-@pytest.fixture(params=["in_memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    """A store of each kind, one after the other."""
-    opened: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    opened = InMemoryStore()
     yield opened
     await opened.close()
 

@@ -1,19 +1,16 @@
-"""What fades, the cap of a space, and what is taken out again, on every store."""
+"""What fades, the cap of a space, and what is taken out again."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.test_forget import NOON, every_store, fact, heard, kept, live, talk
+from tests.unit.test_forget import NOON, fact, heard, kept, living, talk
 from tests.unit.test_forget import keep as store_them
 
-from ireneo import Memory
 from ireneo.errors import BadInput, NotFound
 from ireneo.memories.record import Record
-from ireneo.ports.store import Store
 
 
 def event(name: str, days: int, *, pinned: bool = False) -> Record:
@@ -27,9 +24,8 @@ def event(name: str, days: int, *, pinned: bool = False) -> Record:
 EVENTS = (event("a", 400), event("b", 1), event("c", 90), event("d", 900, pinned=True), event("e", 10))
 
 
-@every_store
-def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_was_not_used_for_longest_is_listed_first_with_the_reason() -> None:
+    async with living() as (memory, store):
         await store_them(store, *EVENTS, replace(event("f", 90), reflected=NOON - timedelta(days=80)))
         listed = await memory.archive_candidates(10)
         # One that was reflected on fades faster; a pinned one never.
@@ -39,12 +35,9 @@ def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str
         assert listed[1].reason == "never used for 90 days, reflected on"
         assert [each.record.id for each in await memory.archive_candidates(1)] == ["m_a"]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_the_least_retained_are_put_away_and_taken_out_again(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_the_least_retained_are_put_away_and_taken_out_again() -> None:
+    async with living() as (memory, store):
         await store_them(store, *EVENTS)
         assert await memory.archive(5) == []
         assert await memory.archive(3) == ["m_a", "m_c"]
@@ -58,12 +51,9 @@ def test_the_least_retained_are_put_away_and_taken_out_again(kind: str, tmp_path
         assert set(await memory.archive(0)) == {"m_c", "m_e", "m_b"}
         assert not (await kept(store))["m_d"].archived
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_passed_and_nobody_asked_for_fades_where_its_messages_tell_it_still(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_passed_and_nobody_asked_for_fades_where_its_messages_tell_it_still() -> None:
+    async with living() as (memory, store):
         (said, *_) = await talk(memory)
         long_ago = NOON - timedelta(days=800)
 
@@ -95,12 +85,9 @@ def test_what_passed_and_nobody_asked_for_fades_where_its_messages_tell_it_still
         assert (await memory.work(until_idle=True)).archived == 0
         assert await memory.archived() == []
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_holds_outlasts_what_happened_and_of_equals_the_one_written_last(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_holds_outlasts_what_happened_and_of_equals_the_one_written_last() -> None:
+    async with living() as (memory, store):
         old = NOON - timedelta(days=3_000)
         lasting = replace(fact("a", "Ann lives at the mole.", replace(heard(), at=old, recorded=old)), recorded=old)
         # It happened long ago, and was told today.
@@ -117,11 +104,9 @@ def test_what_holds_outlasts_what_happened_and_of_equals_the_one_written_last(ki
         (away,) = await memory.archived()
         assert away.archived_why.endswith("the least worth of more than 3")
 
-    live(kind, tmp_path, work)
 
-
-def test_what_can_not_be_is_said(tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_can_not_be_is_said() -> None:
+    async with living() as (memory, store):
         await store_them(store, *EVENTS)
         with pytest.raises(BadInput, match="-1"):
             await memory.archive(-1)
@@ -130,5 +115,3 @@ def test_what_can_not_be_is_said(tmp_path: Path) -> None:
         with pytest.raises(NotFound, match="m_none"):
             await memory.restore(["m_a", "m_none"])
         assert not any(record.archived for record in (await kept(store)).values())
-
-    live("in memory", tmp_path, work)

@@ -1,10 +1,11 @@
-"""What goes when something is forgotten, and what stays, on every store."""
+"""What goes when something is forgotten, and what stays."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -37,22 +38,14 @@ TALK = (
     "And who brings the oil?",
     "The tender brings oil with each spring tide.",
 )
-every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
-Work = Callable[[Memory, Store], Awaitable[None]]
 
 
-def live(kind: str, folder: Path, work: Work) -> None:
-    """Do `work` with an empty memory."""
-
-    async def within() -> None:
-        store: Store = InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db")
-        try:
-            means = Resources(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON))
-            await work(Memory(means, "mine"), store)
-        finally:
-            await store.close()
-
-    asyncio.run(within())
+@asynccontextmanager
+async def living(folder: Path | None = None) -> AsyncIterator[tuple[Memory, Store]]:
+    """An empty memory, and its store: in memory, or in a folder."""
+    store: Store = await open_sqlite(folder / "memory.db", durability="normal") if folder else InMemoryStore()
+    yield Memory(Resources(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON)), "mine"), store
+    await store.close()
 
 
 async def talk(memory: Memory, session: str = "watch", *texts: str) -> list[str]:
@@ -99,9 +92,8 @@ async def kept(store: Store) -> dict[str, Record]:
     return {record.id: record for record in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))}
 
 
-@every_store
-def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_memories_go_with_their_only_source_and_those_drawn_from_them_too() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         only = fact("a", "Perpetua keeps the lamp.", heard(m[1]))
         drawn = fact("b", "Skerryvore is manned.", heard(memories=("m_a",)))
@@ -114,12 +106,9 @@ def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: 
         assert set(receipt.ids) == {m[1], "m_a", "m_b", "m_c"}
         assert (receipt.complete, receipt.note, receipt.at) == (True, "", NOON)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well() -> None:
+    async with living() as (memory, store):
         before = NOON - timedelta(days=1)
         lamp: MemoryDetails = {"subject": "lamp", "attribute": "keeper"}
         first = await memory.remember("Perpetua keeps the lamp.", value="Perpetua", recorded=before, **lamp)
@@ -132,12 +121,9 @@ def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well(kind: 
         assert drawn.record.id in receipt.ids
         assert [record.value for record in (await kept(store)).values()] == ["Inigo"]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_memory_with_other_evidence_stays_with_that(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_memory_with_other_evidence_stays_with_that() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         both = fact("a", "The tender brings oil.", heard(m[1]), heard(m[3]))
         mixed = fact("b", "Oil comes by tender.", heard(m[1], m[3]))
@@ -151,12 +137,9 @@ def test_a_memory_with_other_evidence_stays_with_that(kind: str, tmp_path: Path)
         assert {source for record in left.values() for source in record.sources} == {m[3]}
         assert (receipt.what.memories, receipt.what.lessened) == (1, 3)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_was_superseded_holds_again_without_what_took_its_place(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_was_superseded_holds_again_without_what_took_its_place() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         first = fact("a", "Ann", heard(m[0]), subject="lamp", attribute="keeper")
         then = Evidence(
@@ -173,12 +156,9 @@ def test_what_was_superseded_holds_again_without_what_took_its_place(kind: str, 
         assert {name: record.state for name, record in left.items()} == {"m_a": "active"}
         assert left["m_a"].superseded_by is None
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_preview_says_the_same_and_does_nothing(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_preview_says_the_same_and_does_nothing() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
         before = [await (await memory.session("watch")).messages(), await kept(store)]
@@ -188,12 +168,9 @@ def test_a_preview_says_the_same_and_does_nothing(kind: str, tmp_path: Path) -> 
         done = await memory.forget(message=m[1])
         assert (done.ids, done.what.memories, done.what.messages) == (shown.ids, 1, 1)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_message_in_two_sessions_goes_from_both_and_does_not_come_back(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_message_in_two_sessions_goes_from_both_and_does_not_come_back() -> None:
+    async with living() as (memory, _):
         m = await talk(memory)
         assert await talk(memory, "copy") == m
         assert (await memory.forget(message=m[1])).what.messages == 2
@@ -203,12 +180,9 @@ def test_a_message_in_two_sessions_goes_from_both_and_does_not_come_back(kind: s
         assert texts == [TALK[0], ERASED, *TALK[2:], "The fog is coming in."]
         assert not [each for each in await memory.doctor() if each.kind == "fault"]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_session_goes_with_what_was_learned_in_it_alone() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         n = await talk(memory, "other", "The tender brings oil, they say.", "So I heard.")
         told = Evidence(at=NOON, recorded=NOON, session="watch")
@@ -239,12 +213,9 @@ def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: P
         with pytest.raises(SessionNotFound):
             await memory.forget(session="watch")
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_session_that_is_kept_elsewhere_goes_with_what_is_known_from_it(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_session_that_is_kept_elsewhere_goes_with_what_is_known_from_it() -> None:
+    async with living() as (memory, store):
         await memory.remember("Perpetua keeps the lamp.", session="elsewhere")
         await memory.scratchpad("elsewhere").write(goal="Ask Perpetua.")
         stays = await memory.remember("The tender brings oil.")
@@ -256,12 +227,9 @@ def test_a_session_that_is_kept_elsewhere_goes_with_what_is_known_from_it(kind: 
         with pytest.raises(SessionNotFound):
             await memory.forget(session="elsewhere")
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_subject_goes_wherever_it_is_named_as_a_whole_word(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_subject_goes_wherever_it_is_named_as_a_whole_word() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         await talk(memory, "other", "PERPETUA asked for salt.", "Perpetually raining here.")
         await keep(
@@ -279,12 +247,9 @@ def test_a_subject_goes_wherever_it_is_named_as_a_whole_word(kind: str, tmp_path
         others = [message.text for message in await (await memory.session("other")).messages()]
         assert others == [ERASED, "Perpetually raining here."]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_of_a_role_only_its_memories_and_their_sources_go() -> None:
+    async with living() as (memory, store):
         m = await talk(memory, "watch", "The user is asleep.", "I see.", "Tell the user tomorrow.", "I will.")
         await keep(store, fact("a", "Sleeps late.", heard(m[0]), subject="User", attribute="sleep"))
         assert (await memory.forget(subject="user")).what.messages == 1
@@ -292,24 +257,18 @@ def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: P
         assert texts == [ERASED, "I see.", "Tell the user tomorrow.", "I will."]
         assert not await kept(store)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_german_word_for_a_speaker_is_no_name(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_german_word_for_a_speaker_is_no_name() -> None:
+    async with living() as (memory, _):
         await talk(memory, "wache", "Mir ist kalt.", "Schade.", "Sag das dem Koch.", "Gut.")
         assert (await memory.forget(subject="mir")).what.messages == 0
         await memory.forget(subject="Koch")
         texts = [message.text for message in await (await memory.session("wache")).messages()]
         assert texts == ["Mir ist kalt.", "Schade.", ERASED, "Gut."]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_memory_goes_and_its_messages_stay() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         await keep(store, fact("abc", "Perpetua keeps it.", heard(m[1])), fact("b", "So.", heard(memories=("m_abc",))))
         receipt = await memory.forget(memory="m_ab")
@@ -317,12 +276,9 @@ def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
         assert (receipt.what.messages, receipt.what.memories) == (0, 2)
         assert "stay" in receipt.note
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_everything_goes_where_the_space_is_named(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_everything_goes_where_the_space_is_named() -> None:
+    async with living() as (memory, store):
         m = await talk(memory)
         await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
         with pytest.raises(BadInput, match="'mine'"):
@@ -332,20 +288,15 @@ def test_everything_goes_where_the_space_is_named(kind: str, tmp_path: Path) -> 
         assert not await memory.sessions()
         assert not await kept(store)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_pin_that_quotes_goes_and_a_plain_one_stays(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_pin_that_quotes_goes_and_a_plain_one_stays() -> None:
+    async with living() as (memory, _):
         m = await talk(memory)
         session = await memory.session("watch")
         await session.pin("Never wake anybody at Skerryvore after midnight, whatever the weather.")
         await session.pin("Never keep the logbook in pencil.")
         assert (await memory.forget(message=m[1])).what.notes == 1
         assert [pin.text for pin in await session.pins()] == ["Never keep the logbook in pencil."]
-
-    live(kind, tmp_path, work)
 
 
 @pytest.mark.parametrize(
@@ -359,14 +310,12 @@ def test_a_pin_that_quotes_goes_and_a_plain_one_stays(kind: str, tmp_path: Path)
         ({"memory": "m_nothing"}, NotFound),
     ],
 )
-def test_what_can_not_be_forgotten_is_said(named: dict[str, str], error: type[BadInput], tmp_path: Path) -> None:
-    async def work(memory: Memory, _: Store) -> None:
+async def test_what_can_not_be_forgotten_is_said(named: dict[str, str], error: type[BadInput]) -> None:
+    async with living() as (memory, _):
         await talk(memory)
         with pytest.raises(error):
             await memory.forget(**named)  # type: ignore[arg-type]
         assert [message.text for message in await (await memory.session("watch")).messages()] == list(TALK)
-
-    live("in memory", tmp_path, work)
 
 
 async def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> None:
@@ -411,9 +360,8 @@ class Meddler:
         return Reply(value=msgspec.convert(value, reply), usage=Usage(), model="meddler")
 
 
-@every_store
-def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_a_model_was_writing_meanwhile_is_not_kept() -> None:
+    async with living() as (memory, store):
         model = Meddler()
         means = Resources(store=store, count=len, clock=ManualClock(NOON), models=Models.of(model))
         session = await Memory(means, "mine").session("run")
@@ -425,5 +373,3 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         told = str(await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key))))
         assert "Skerryvore" not in told
         assert "failed" not in [each.did for each in await progress_of(session.summarise, 700, preset=TINY)]
-
-    live(kind, tmp_path, work)

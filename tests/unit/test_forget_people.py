@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.test_forget import every_store, kept, live, talk
+from tests.unit.test_forget import kept, living, talk
 
-from ireneo import Memory
 from ireneo.errors import NotFound
 from ireneo.log.message import ERASED
 from ireneo.memories.persons import Person, Told
-from ireneo.ports.store import Store
 
 ABOUT_HER = (
     "My sister Ottilie moved to the lighthouse in May.",
@@ -70,9 +68,8 @@ def test_a_surname_leads_to_the_name_and_back() -> None:
     assert Person("Ada", ["Ada Brandvold signed."]).why("Mrs Brandvold called.").startswith("“brandvold”")
 
 
-@every_store
-def test_the_preview_lists_what_may_speak_of_her_and_what_is_taken_goes(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_the_preview_lists_what_may_speak_of_her_and_what_is_taken_goes(tmp_path: Path) -> None:
+    async with living(tmp_path) as (memory, store):
         m = await talk(memory, "watch", *ABOUT_HER, *NOT_OF_HER)
         walnuts = await memory.remember("The user's sister can't eat walnuts.", messages=[m[8]], session="watch")
         stays = await memory.remember("The tide table is wrong.", messages=[m[15]], session="watch")
@@ -88,16 +85,12 @@ def test_the_preview_lists_what_may_speak_of_her_and_what_is_taken_goes(kind: st
         texts = [message.text for message in await (await memory.session("watch")).messages()]
         assert [at for at, text in enumerate(texts) if text == ERASED] == sorted({0, *SPEAK} - {10})
         assert set(await kept(store)) == {stays.record.id}
-        if kind == "sqlite":
-            stored = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
-            assert not [word for word in (b"telescope", b"lighthouse", b"rudert") if word in stored]
-
-    live(kind, tmp_path, work)
+        stored = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
+        assert not [word for word in (b"telescope", b"lighthouse", b"rudert") if word in stored]
 
 
-@every_store
-def test_forgetting_a_memory_offers_the_message_that_said_it(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_forgetting_a_memory_offers_the_message_that_said_it() -> None:
+    async with living() as (memory, _):
         m = await talk(memory, "watch", "It rains. I keep the key under the third buoy.", "Understood.")
         made = await memory.remember("The user keeps the key under the third buoy.", messages=[m[0]], session="watch")
         shown = await memory.forget(memory=made.record.id, preview=True)
@@ -109,15 +102,10 @@ def test_forgetting_a_memory_offers_the_message_that_said_it(kind: str, tmp_path
         texts = [message.text for message in await (await memory.session("watch")).messages()]
         assert texts == [ERASED, "Understood."]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_is_not_there_can_t_be_taken(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_is_not_there_can_t_be_taken() -> None:
+    async with living() as (memory, _):
         await talk(memory)
         with pytest.raises(NotFound):
             await memory.forget(subject="Perpetua", also=["m_nowhere"])
         assert ERASED not in [message.text for message in await (await memory.session("watch")).messages()]
-
-    live(kind, tmp_path, work)

@@ -1,11 +1,9 @@
-"""What of that which runs taught goes when something is forgotten, on every store."""
+"""What of that which runs taught goes when something is forgotten."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from msgspec.structs import replace
-from tests.unit.test_forget import NOON, every_store, fact, heard, keep, kept, live, talk
+from tests.unit.test_forget import NOON, fact, heard, keep, kept, living, talk
 
 from ireneo import Memory
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
@@ -55,9 +53,8 @@ async def two(memory: Memory, store: Store) -> dict[str, list[str]]:
     return out
 
 
-@every_store
-def test_a_run_goes_with_its_session_and_its_file_loses_its_name(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_run_goes_with_its_session_and_its_file_loses_its_name() -> None:
+    async with living() as (memory, store):
         await two(memory, store)
         preview = (await memory.forget(session="one", preview=True)).what
         assert await left(store) == BOTH
@@ -73,24 +70,18 @@ def test_a_run_goes_with_its_session_and_its_file_loses_its_name(kind: str, tmp_
 
         await store.read(look)
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_a_session_that_lost_a_message_is_learned_from_again(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_a_session_that_lost_a_message_is_learned_from_again() -> None:
+    async with living() as (memory, store):
         ids = await two(memory, store)
         what = (await memory.forget(message=ids["two"][1])).what
         assert (what.messages, what.runs, what.observations, what.files) == (1, 1, 2, 1)
         assert await left(store) == (["one"], ["dark", "oil"], {"one": "one.jsonl"})
         assert await store.read(lambda tx: tx.ledger.known("mine", "1", ["one", "two"])) == {"one"}
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_names_a_subject_goes_with_it(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_names_a_subject_goes_with_it() -> None:
+    async with living() as (memory, store):
         await two(memory, store)
         ids = await talk(memory, "three", "Light the third lamp.", "It went out.")
         await teach(store, "three", ids, "third", told="It went out when Perpetua slept.")
@@ -105,12 +96,9 @@ def test_what_names_a_subject_goes_with_it(kind: str, tmp_path: Path) -> None:
             file.sessions for file in await store.read(lambda tx: tx.ledger.list("mine")) if file.digest == "n"
         ] == [("one",)]
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_with_a_lesson_goes_what_runs_showed_of_its_claim(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_with_a_lesson_goes_what_runs_showed_of_its_claim() -> None:
+    async with living() as (memory, store):
         ids = await two(memory, store)
         lesson = replace(fact("a", "It goes dark.", heard(ids["one"][1], session="one")), cue="dark")
         await keep(store, lesson)
@@ -119,26 +107,18 @@ def test_with_a_lesson_goes_what_runs_showed_of_its_claim(kind: str, tmp_path: P
         assert await left(store) == (BOTH[0], ["oil", "wick"], BOTH[2])
         assert await kept(store) == {}
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_with_a_space_goes_all_that_runs_taught_it(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_with_a_space_goes_all_that_runs_taught_it() -> None:
+    async with living() as (memory, store):
         await two(memory, store)
         what = (await memory.forget(space="mine")).what
         assert (what.sessions, what.runs, what.observations, what.files) == (2, 2, 4, 2)
         assert await left(store) == ([], [], {})
 
-    live(kind, tmp_path, work)
 
-
-@every_store
-def test_what_a_session_taught_that_is_kept_elsewhere_can_be_forgotten(kind: str, tmp_path: Path) -> None:
-    async def work(memory: Memory, store: Store) -> None:
+async def test_what_a_session_taught_that_is_kept_elsewhere_can_be_forgotten() -> None:
+    async with living() as (memory, store):
         await teach(store, "elsewhere", ["m_1", "m_2"], "dark")
         what = (await memory.forget(session="elsewhere")).what
         assert (what.sessions, what.runs, what.observations, what.files) == (0, 1, 1, 1)
         assert await left(store) == ([], [], {"elsewhere": ""})
-
-    live(kind, tmp_path, work)

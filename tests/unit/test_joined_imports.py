@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,16 +43,8 @@ async def told(memory: ireneo.Memory) -> list[str]:
     return [message.text for message in await (await memory.session("gate")).messages()]
 
 
-def work(url: str, does: Callable[[ireneo.Memory], Awaitable[None]]) -> None:
-    async def opened() -> None:
-        async with ireneo.open(url) as memory:
-            await does(memory)
-
-    asyncio.run(opened())
-
-
-def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: str) -> None:
+    async with ireneo.open(url) as memory:
         one, two = numbered(9, "first"), numbered(3, "second")
         assert await take(memory, one, two) == [9, 3]
         story = [f"first {n}" for n in range(9)] + [f"second {n}" for n in range(3)]
@@ -65,24 +57,20 @@ def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: st
         (info,) = await memory.sessions()
         assert (info.messages, info.source) == (13, "chat:gate")
 
-    work(url, does)
 
-
-def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name(url: str) -> None:
+    async with ireneo.open(url) as memory:
         await take(memory, numbered(2, "first"), numbered(2, "second"))
         session = await memory.session("gate")
         assert [each.draft.source_id for each in await session.messages()] == ["0", "1", "log-2:0", "log-2:1"]
 
-    work(url, does)
 
-
-def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -> None:
+async def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -> None:
     def broken() -> Iterator[bytes]:
         yield from numbered(10)[:7]
         raise KeyboardInterrupt
 
-    async def does(memory: ireneo.Memory) -> None:
+    async with ireneo.open(url) as memory:
         for session in (None, "gate"):
             with pytest.raises(KeyboardInterrupt):
                 await memory.import_log(broken(), CHAT, name="gate", session=session)
@@ -90,11 +78,9 @@ def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -
         assert await take(memory, numbered(10)) == [6]
         assert await told(memory) == [f"line {n}" for n in range(10)]
 
-    work(url, does)
 
-
-def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_otherwise(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_otherwise(url: str) -> None:
+    async with ireneo.open(url) as memory:
         one, two = numbered(5, "first"), lines("second")
         await take(memory, one)
         session = await memory.session("gate")
@@ -107,11 +93,9 @@ def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_oth
         kept = await memory.session("gate", branch="main-2")
         assert (await kept.messages())[-1].text == "I go on by myself."
 
-    work(url, does)
 
-
-def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
+    async with ireneo.open(url) as memory:
         one = numbered(5, "first")
         await take(memory, one)
         with pytest.raises(BadInput, match="holds another chat"):
@@ -122,22 +106,18 @@ def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
         assert await take(memory, edited) == [5]
         assert (await told(memory))[:2] == ["Edited.", "first 1"]
 
-    work(url, does)
 
-
-def test_a_chat_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_a_chat_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
+    async with ireneo.open(url) as memory:
         whole = ("one", "two", "three", "four", "five")
         for said in (whole, whole[:3], ("one", "other", "three"), whole, ("one", "three", "four")):
             for session in (None, "gate"):
                 await memory.import_log(lines(*said), CHAT, name="gate", session=session)
                 assert await told(memory) == list(said)
 
-    work(url, does)
 
-
-def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with(url: str) -> None:
+    async with ireneo.open(url) as memory:
         await take(memory, numbered(6))
         session = await memory.session("gate")
         await session.rewind("1")
@@ -151,21 +131,17 @@ def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with(u
         assert (await told(memory))[-1] == "line 6"
         assert sorted(await session.branches()) == ["main", "main-2"]
 
-    work(url, does)
 
-
-def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
+    async with ireneo.open(url) as memory:
         log = b"\n".join(json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two"))
         done = await memory.import_file(io.BytesIO(log), io.BytesIO(log), session="gate", format="openai")
         assert [(each.session, each.messages, each.new) for each in done.sessions] == [("gate", 2, 2)] * 2
         assert await told(memory) == ["one", "two", "one", "two"]
 
-    work(url, does)
 
-
-def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
-    async def does(memory: ireneo.Memory) -> None:
+async def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
+    async with ireneo.open(url) as memory:
         logs = [b"".join([*lines("one"), b'{"oops\n']), b"".join(lines("two"))]
         dones = (await memory.import_file(*map(io.BytesIO, logs), session="gate", format="chat")).sessions
         (info,) = await memory.sessions()
@@ -173,8 +149,6 @@ def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
         assert [[fault.line for fault in done.faults] for done in dones] == [[2], []]
         with pytest.raises(UnreadableLog, match="Line 1"):
             await memory.import_file(io.BytesIO(b'{"oops\n{"a": 1}\n'), session="gate", format="chat")
-
-    work(url, does)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.houses import housed
 from tests.property.invariants.material import Teller
 
 import ireneo
@@ -13,33 +13,27 @@ from ireneo import Draft
 from ireneo.context import allot as statements
 
 STEPS = ("ask", "work", "parallel", "check fails", "edit", "check passes", "answer")
-# What a context shows is the same over every store, so the budgets are dealt out among them.
-BUDGETS = {"in memory": (600, 6_000), "sqlite": (2_000,)}
 
 
 def told(turns: int) -> list[Draft]:
     return Teller().tell(["instruct", *(step for _ in range(turns) for step in STEPS)])
 
 
-@every_store
-def test_a_session_that_knows_its_blocks_shows_what_one_that_knows_nothing_shows(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_a_session_that_knows_its_blocks_shows_what_one_that_knows_nothing_shows() -> None:
+    async with housed() as house:
         memory = await house.memory()
         known = await memory.session("run")
         drafts = told(20)
         for place in range(0, len(drafts), 40):
             await known.append(drafts[place : place + 40])
-            for budget in BUDGETS[store]:
+            for budget in (600, 6_000):
                 now = await known.context(budget, to="openai", rebuild=True)
                 fresh = await memory.session("run")
                 assert now.messages == (await fresh.context(budget, to="openai", rebuild=True)).messages
 
-    live_in(store, work)
 
-
-@every_store
-def test_a_disputed_block_is_shown_as_disputed_once_it_is_known(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_a_disputed_block_is_shown_as_disputed_once_it_is_known() -> None:
+    async with housed() as house:
         session = await (await house.memory()).session("run")
         await session.append(told(12))
         before = await session.context(2_000, to="openai", rebuild=True)
@@ -47,8 +41,6 @@ def test_a_disputed_block_is_shown_as_disputed_once_it_is_known(store: str) -> N
         await session.dispute(block.id, "It was the other way round.")
         after = await session.context(2_000, to="openai", rebuild=True)
         assert "(disputed): It was the other way round." in str(after.messages)
-
-    live_in(store, work)
 
 
 async def test_a_rebuild_reads_no_line_again_of_a_block_that_stood_before(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from tests.golden.material import edit, run, said, session, step, user
@@ -19,7 +18,6 @@ from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, goal_min_turns=2, goal_max_turns=2)
 BUDGET = 700
-every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
 OWN = """ruled 5: Never touch the migrations folder, says the user.
 - found 4: The slice `rows[:-1]` in src/ledger/importer.py dropped the last row.
 changed 3: BATCH_SIZE is 500 in src/ledger/batches.py.
@@ -28,15 +26,10 @@ open 5: STAGING_TOKEN is not set, so nothing was deployed.
 """
 
 
-def live(
-    store: str, folder: Path, work: Callable[[Session], Awaitable[None]], model: ScriptedLLM | None = None
-) -> None:
-    async def within() -> None:
-        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
-        async with ireneo.open(place, model=model, durability="normal") as memory:
-            await work(await memory.session("run"))
-
-    asyncio.run(within())
+@asynccontextmanager
+async def running(model: ScriptedLLM | None = None) -> AsyncIterator[Session]:
+    async with ireneo.open(":memory:", model=model) as memory:
+        yield await memory.session("run")
 
 
 async def look(session: Session, budget: int = BUDGET) -> Context:
@@ -76,9 +69,8 @@ def test_how_a_line_is_read(line: str, read: Note | None) -> None:
     assert read_note(line) == read
 
 
-@every_store
-def test_an_agents_own_notes_are_shown_where_their_messages_stood(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_an_agents_own_notes_are_shown_where_their_messages_stood() -> None:
+    async with running() as session:
         await session.append(session_of(2))
         request = await session.notes_request(preset=FINE)
         assert "all that was said and done so far" in request
@@ -94,12 +86,9 @@ def test_an_agents_own_notes_are_shown_where_their_messages_stood(store: str, tm
         assert (again.notes, again.last_position - again.first_position) == (0, -1)
         assert text(await look(session)) == shown
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_notes_tell_more_than_masks_that_hide_most_of_a_run(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_notes_tell_more_than_masks_that_hide_most_of_a_run() -> None:
+    async with running() as session:
         read = [run(f"./show {part}", f"row {part} of the ledger is kept in part {part}\n" * 60) for part in range(24)]
         await session.append([*user("Where are the rows?"), *(draft for each in read for draft in each)])
         assert {row.what for row in (await look(session, 3_000)).view} == {"message", "masked"}
@@ -108,16 +97,13 @@ def test_notes_tell_more_than_masks_that_hide_most_of_a_run(store: str, tmp_path
         # Where most of it stands as it was, notes of it say nothing new.
         assert "summary" not in {row.what for row in (await look(session, 16_000)).view}
 
-    live(store, tmp_path, work)
-
 
 def session_of(times: int) -> list[ireneo.Draft]:
     return session(times)
 
 
-@every_store
-def test_notes_are_taken_up_by_the_blocks_that_come_later(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_notes_are_taken_up_by_the_blocks_that_come_later() -> None:
+    async with running() as session:
         await session.append(session_of(1))
         await session.take_notes(OWN, preset=FINE)
         await session.append([*user("And now the docs."), *run("make docs", "docs built"), *said("Done. " * 400)])
@@ -127,25 +113,19 @@ def test_notes_are_taken_up_by_the_blocks_that_come_later(store: str, tmp_path: 
         more = await session.take_notes("worked 3: `make docs` built the docs.", preset=FINE)
         assert (more.notes, more.first_position) == (1, len(session_of(1)))
 
-    live(store, tmp_path, work)
 
-
-@every_store
 @pytest.mark.parametrize("reply", ["", "I took my notes.", "Sure!\nHere they are:\nfound 3: The slice is wrong.\nBye."])
-def test_a_reply_in_the_wrong_shape_changes_nothing(store: str, reply: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_reply_in_the_wrong_shape_changes_nothing(reply: str) -> None:
+    async with running() as session:
         await session.append(session_of(1))
         before = text(await look(session))
         with pytest.raises(BadInput, match=r"holds no notes, and nothing was stored"):
             await session.take_notes(reply, preset=FINE)
         assert text(await look(session)) == before
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_what_an_agent_makes_up_is_struck(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_what_an_agent_makes_up_is_struck() -> None:
+    async with running() as session:
         await session.append(session_of(1))
         before = text(await look(session))
         made_up = "found 4: The file made/up.py is broken.\nfound 4: It ended with GhostError.\nopen 3: Nothing else."
@@ -157,12 +137,9 @@ def test_what_an_agent_makes_up_is_struck(store: str, tmp_path: Path) -> None:
         assert (taken.notes, taken.struck) == (5, 1)
         assert "made/up.py" not in text(await look(session))
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_the_request_and_its_answer_in_the_log_are_evidence_for_nothing(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_the_request_and_its_answer_in_the_log_are_evidence_for_nothing() -> None:
+    async with running() as session:
         await session.append(session_of(1))
         request = await session.notes_request(preset=FINE)
         reply = f"{OWN}found 4: The file made/up.py is broken."
@@ -170,12 +147,9 @@ def test_the_request_and_its_answer_in_the_log_are_evidence_for_nothing(store: s
         taken = await session.take_notes(reply, preset=FINE)
         assert (taken.notes, taken.struck) == (5, 1)
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_nor_are_they_where_tools_asked_and_answered(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_nor_are_they_where_tools_asked_and_answered() -> None:
+    async with running() as session:
         await session.append(session_of(1))
         request = await session.notes_request(preset=FINE)
         reply = f"{OWN}found 4: The file made/up.py is broken."
@@ -184,12 +158,9 @@ def test_nor_are_they_where_tools_asked_and_answered(store: str, tmp_path: Path)
         taken = await session.take_notes(reply, preset=FINE)
         assert (taken.notes, taken.struck) == (5, 1)
 
-    live(store, tmp_path, work)
 
-
-@every_store
-def test_a_fork_before_the_end_of_the_notes_keeps_what_it_shares(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_fork_before_the_end_of_the_notes_keeps_what_it_shares() -> None:
+    async with running() as session:
         await session.append(session_of(2))
         await session.take_notes(OWN, preset=FINE)
         messages = await session.messages()
@@ -197,19 +168,15 @@ def test_a_fork_before_the_end_of_the_notes_keeps_what_it_shares(store: str, tmp
         await session.append([*user("Another way."), *said("Yes. " * 400)])
         assert "loses batches" in text(await look(session))
 
-    live(store, tmp_path, work)
 
-
-def test_before_the_first_message_there_is_nothing_to_take_notes_on(tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_before_the_first_message_there_is_nothing_to_take_notes_on() -> None:
+    async with running() as session:
         for asked in (session.notes_request(), session.take_notes(OWN)):
             with pytest.raises(BadInput, match="no message yet"):
                 await asked
         await session.append(user("Hello."))
         with pytest.raises(BadInput, match="agent's work"):
             await session.notes_request(preset="story")
-
-    live("in memory", tmp_path, work)
 
 
 class Writer:
@@ -225,13 +192,13 @@ class Writer:
 GOOD = ["found 4 [2] The slice `rows[:-1]` dropped the last row.", "failed 4 `commit_later` loses batches."]
 
 
-def test_a_stretch_is_asked_for_once_and_a_repair_is_short(tmp_path: Path) -> None:
+async def test_a_stretch_is_asked_for_once_and_a_repair_is_short() -> None:
     wrong = "found 4 [4] The file made/up.py is broken."
     model = ScriptedLLM(
         Writer([*GOOD, wrong, "found 3 [4] pytst is no command."], ["found 4 [4] pytst was not found."])
     )
 
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append(session_of(3))
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
         assert came.did == "repaired"
@@ -248,15 +215,12 @@ def test_a_stretch_is_asked_for_once_and_a_repair_is_short(tmp_path: Path) -> No
         assert "made/up.py" not in shown
         assert (await session.summarise(BUDGET, preset=FINE)).summaries == ()
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_what_is_no_note_is_refused_and_told(tmp_path: Path) -> None:
+async def test_what_is_no_note_is_refused_and_told() -> None:
     bad = ["a line without a kind", "ruled 9 [2] Nothing.", "found 4 [999] Nothing at all."]
     ruled = "ruled 5 [8] The user allowed ghosts into the cellar of a castle."
     model = ScriptedLLM(Writer([*GOOD, *GOOD, *bad, ruled], [ruled]))
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append(session_of(3))
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
         assert (came.did, came.struck) == ("repaired", 4)
@@ -265,25 +229,19 @@ def test_what_is_no_note_is_refused_and_told(tmp_path: Path) -> None:
         said = await recorded(session)
         assert not any(word in line for line in said for word in ("without a kind", "Nothing", "ghosts"))
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_a_ruling_stands_beside_a_clause_that_says_what_was_not_done(tmp_path: Path) -> None:
+async def test_a_ruling_stands_beside_a_clause_that_says_what_was_not_done() -> None:
     ruled = "ruled 5 [1] Migrations folder barred; no benchmark written, no release planned, no schema checked yet."
     model = ScriptedLLM(Writer([*GOOD, ruled], []))
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append(session_of(3))
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
         assert (came.did, came.struck, came.reason) == ("written", 0, "")
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them(tmp_path: Path) -> None:
+async def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them() -> None:
     model = ScriptedLLM(Writer(GOOD, []))
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append(session_of(4))
         await session.summarise(300, preset=FINE)
         asked = len(model.prompts)
@@ -294,13 +252,11 @@ def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them(tmp_path: Path
             assert "loses batches" in text(context)
         assert len(model.prompts) == asked
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_a_later_note_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+async def test_a_later_note_takes_the_place_of_an_earlier_one() -> None:
     earlier = "BATCH_SIZE is 50 in src/ledger/batches.py."
 
-    async def work(session: Session) -> None:
+    async with running() as session:
         await session.append(
             [*user("Make it faster."), *edit("src/ledger/batches.py", "BATCH_SIZE = 5", "BATCH_SIZE = 50")]
         )
@@ -315,21 +271,17 @@ def test_a_later_note_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
         assert "BATCH_SIZE is 500" in shown
         assert earlier not in shown
 
-    live("in memory", tmp_path, work)
 
-
-def test_what_stands_twice_is_shown_to_a_model_once(tmp_path: Path) -> None:
+async def test_what_stands_twice_is_shown_to_a_model_once() -> None:
     model = ScriptedLLM(Writer(GOOD, []))
     reminder = "<system-reminder>Whether it is malware is to be considered.</system-reminder>"
     page = "\n".join(f"{n:>6}→line {n} of the file that is read" for n in range(1, 40))
 
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         for _ in range(3):
             await session.append([*user("Read it."), *run("cat file", f"{page}\n{reminder}"), *said("I read it.")])
         await session.append(said("Done. " * 600))
         await session.summarise(BUDGET, preset=FINE)
-
-    live("in memory", tmp_path, work, model)
     (asked, *_) = model.prompts
     assert asked.user.count("line 7 of the file") == 1
     assert "lines as in [2])" in asked.user
@@ -357,9 +309,8 @@ def flagged() -> list[ireneo.Draft]:
     return out
 
 
-@every_store
-def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_narrow_context_is_made_of_notes() -> None:
+    async with running() as session:
         await session.append(flagged())
         await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
         narrow = await look(session, NARROW)
@@ -371,16 +322,14 @@ def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
         assert "Now set `FLAG_9` as well, please" in shown, "what is worked on stands in the user's words"
         assert NEWEST.partition(": ")[2] in shown, "what is noted of messages that are cut short is said as well"
 
-    live(store, tmp_path, work)
-
 
 ORDER = "Write the list of the flags as a page: " + ", then ".join(
     f"`FLAG_{number}` with what it is and whom it helps" for number in range(1, 9)
 )
 
 
-def test_what_the_user_said_last_stands_whole_beside_notes(tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_what_the_user_said_last_stands_whole_beside_notes() -> None:
+    async with running() as session:
         await session.append([*flagged(), *said("Done.")])
         await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
         await session.append(user(f"{ORDER}."))
@@ -393,19 +342,15 @@ def test_what_the_user_said_last_stands_whole_beside_notes(tmp_path: Path) -> No
         assert longer.tokens <= NARROW
         assert "tokens left out" in longer.view[-1].text, "a long one has its share"
 
-    live("in memory", tmp_path, work)
 
-
-def test_beside_the_newest_request_no_earlier_one_takes_the_room_of_notes(tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_beside_the_newest_request_no_earlier_one_takes_the_room_of_notes() -> None:
+    async with running() as session:
         await session.append([*flagged(), *said("Done."), *user("Then sort `FLAGS`."), *run("make sort", "sorted")])
         await session.append([*said("Sorted."), *user("Last, list them."), *run("make list", "listed")])
         await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
         narrow = await look(session, NARROW)
         assert [row.what for row in narrow.view].count("summary") == 1
         assert "Last, list them." in [row.text for row in narrow.view]
-
-    live("in memory", tmp_path, work)
 
 
 def asked_room(prompt: Prompt) -> tuple[int, int]:
@@ -415,7 +360,7 @@ def asked_room(prompt: Prompt) -> tuple[int, int]:
     return int(found[2]), int(found[1].replace(",", ""))
 
 
-def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -> None:
+async def test_what_is_written_within_the_room_of_a_context_is_shown() -> None:
     def core(prompt: Prompt) -> list[str]:
         words, _ = asked_room(prompt)
         # Nine words each.
@@ -426,8 +371,7 @@ def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -
         return {"notes": [*beside, *(f"found 3 [2] {fact}" for fact in core(prompt))]}
 
     model = ScriptedLLM(write)
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append(flagged())
         whole = sum(message.tokens for message in await session.messages())
         await session.summarise(whole // 30, preset=FINE)
@@ -436,8 +380,6 @@ def test_what_is_written_within_the_room_of_a_context_is_shown(tmp_path: Path) -
         assert len(facts) > 50
         assert [fact for fact in facts if f"{fact}\n" not in f"{text(context)}\n"] == []
         assert context.tokens <= whole // 30
-
-    live("in memory", tmp_path, work, model)
 
 
 FLOOD = "The tide gauge of pier 7 stands at 412."
@@ -452,8 +394,8 @@ FLOOD = "The tide gauge of pier 7 stands at 412."
     ],
     ids=["what has no room", "a request", "what is shown as it is"],
 )
-def test_the_newest_message_is_told_to_the_writer_unless_it_is_shown_as_it_is(
-    newest: list[Draft], is_told: bool, tmp_path: Path
+async def test_the_newest_message_is_told_to_the_writer_unless_it_is_shown_as_it_is(
+    newest: list[Draft], is_told: bool
 ) -> None:
     last = newest[-1].parts[0]
 
@@ -462,8 +404,7 @@ def test_the_newest_message_is_told_to_the_writer_unless_it_is_shown_as_it_is(
         return {"notes": [f"found 4 [{at}] {FLOOD}" if FLOOD in prompt.user else "found 4 [2] It is log line 7."]}
 
     model = ScriptedLLM(write)
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append([*flagged(), *said("Done."), *newest])
         budget = sum(message.tokens for message in await session.messages()) // 25
         await session.summarise(budget, preset=FINE)
@@ -471,38 +412,31 @@ def test_the_newest_message_is_told_to_the_writer_unless_it_is_shown_as_it_is(
         assert ((FLOOD if FLOOD in str(last) else shown or "Monday") in model.prompts[0].user) == is_told
         assert (FLOOD in text(await look(session, budget))) == (FLOOD in str(last))
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_a_narrower_context_has_less_room_for_notes(tmp_path: Path) -> None:
+async def test_a_narrower_context_has_less_room_for_notes() -> None:
     rooms: list[int] = []
     for ratio in (10, 14, 40, 80):
         model = ScriptedLLM(Writer(GOOD, []))
-
-        async def work(session: Session, ratio: int = ratio) -> None:
+        async with running(model) as session:
             await session.append(flagged())
             whole = sum(message.tokens for message in await session.messages())
             await session.summarise(whole // ratio, preset=FINE)
-
-        live("in memory", tmp_path, work, model)
         rooms.append(asked_room(model.prompts[0])[0])
     widest, wide, narrow, least = rooms
     assert widest == wide > narrow > least > wide / 4
 
 
-def test_notes_are_chosen_by_their_worth_whatever_their_length(tmp_path: Path) -> None:
+async def test_notes_are_chosen_by_their_worth_whatever_their_length() -> None:
     lines = [f"log line {number} of the build, of no use to anybody" for number in range(100)]
     long = [f"found 3: {'; '.join(lines[begin : begin + 16])}" for begin in (0, 16, 32, 48)]
     short = [f"found 2: It is {line}" for line in lines]
 
-    async def work(session: Session) -> None:
+    async with running() as session:
         await session.append(flagged())
         await session.take_notes("\n".join([*short, *long]), preset=FINE)
         shown = text(await look(session, NARROW))
         assert all(each.partition(": ")[2] in shown for each in long)
         assert not all(each.partition(": ")[2] in shown for each in short)
-
-    live("in memory", tmp_path, work)
 
 
 @pytest.mark.parametrize(
@@ -513,8 +447,8 @@ def test_notes_are_chosen_by_their_worth_whatever_their_length(tmp_path: Path) -
         ("ruled 5: The user wants to push the flags to main before the tests pass.", True),
     ],
 )
-def test_a_rule_is_not_said_twice_where_a_note_tells_it(note: str, pinned: bool, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_a_rule_is_not_said_twice_where_a_note_tells_it(note: str, pinned: bool) -> None:
+    async with running() as session:
         await session.append(user("From now on, never push the flags to main before the tests pass."))
         await session.append(said("I won't."))
         await session.append(flagged())
@@ -523,22 +457,18 @@ def test_a_rule_is_not_said_twice_where_a_note_tells_it(note: str, pinned: bool,
         assert note.partition(": ")[2] in text(context)
         assert bool(context.pins) == pinned
 
-    live("in memory", tmp_path, work)
 
-
-def test_what_a_model_says_of_the_state_stands_beside_what_the_structure_knows(tmp_path: Path) -> None:
+async def test_what_a_model_says_of_the_state_stands_beside_what_the_structure_knows() -> None:
     state = "state 4: On branch flags-9; make flag_8 passed last, nothing is committed."
 
-    async def work(session: Session) -> None:
+    async with running() as session:
         await session.append([*flagged(), *said("I am on branch flags-9, nothing is committed.")])
         await session.take_notes("\n".join([*FACTS, state]), preset=FINE)
         assert state.partition(": ")[2] in text(await look(session, NARROW))
 
-    live("in memory", tmp_path, work)
 
-
-def test_what_was_noted_behind_a_fork_is_not_said_before_it(tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
+async def test_what_was_noted_behind_a_fork_is_not_said_before_it() -> None:
+    async with running() as session:
         await session.append(flagged())
         await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
         assert NEWEST.partition(": ")[2] in text(await look(session, NARROW))
@@ -548,13 +478,10 @@ def test_what_was_noted_behind_a_fork_is_not_said_before_it(tmp_path: Path) -> N
         shown = text(await look(session, NARROW))
         assert NEWEST.partition(": ")[2] not in shown
 
-    live("in memory", tmp_path, work)
 
-
-def test_a_narrower_context_asks_for_nothing_more(tmp_path: Path) -> None:
+async def test_a_narrower_context_asks_for_nothing_more() -> None:
     model = ScriptedLLM(Writer(["found 3 [2] `FLAG_1` in src/flags.py is 7."], []))
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append([*flagged(), *(each for part in range(60) for each in run(f"make part_{part}", "done"))])
         whole = sum(message.tokens for message in await session.messages())
         await session.summarise(whole // 13, preset=FINE)
@@ -562,10 +489,8 @@ def test_a_narrower_context_asks_for_nothing_more(tmp_path: Path) -> None:
         await session.summarise(NARROW, preset=FINE)
         assert len(model.prompts) == 1
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_what_was_written_is_shown_in_wider_contexts_as_well(tmp_path: Path) -> None:
+async def test_what_was_written_is_shown_in_wider_contexts_as_well() -> None:
     """On a short turn more than it cost, on the user's words and what led to them, on what is shown and what is not."""
     turns = [
         *[each for number in range(9) for each in run(f"make part_{number}", f"part_{number} is done. " * 60)],
@@ -585,8 +510,7 @@ def test_what_was_written_is_shown_in_wider_contexts_as_well(tmp_path: Path) -> 
         f"found 3 [24,{end}] All parts are done, part_10 was the first of the last ones.",
     ]
     model = ScriptedLLM(Writer(notes, []))
-
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append([*user("Make all the parts."), *turns])
         whole = sum(message.tokens for message in await session.messages())
         await session.summarise(whole // 20, preset=FINE)
@@ -594,19 +518,15 @@ def test_what_was_written_is_shown_in_wider_contexts_as_well(tmp_path: Path) -> 
             shown = text(await look(session, whole // share))
             assert [note for note in notes if note.partition("] ")[2] not in shown] == [], share
 
-    live("in memory", tmp_path, work, model)
 
-
-def test_a_table_of_numbers_is_no_gutter(tmp_path: Path) -> None:
+async def test_a_table_of_numbers_is_no_gutter() -> None:
     model = ScriptedLLM(Writer(GOOD, []))
     source = "\n".join(f"  {number}\tline of code {number}" for number in range(1, 40))
 
-    async def work(session: Session) -> None:
+    async with running(model) as session:
         await session.append([*user("Look."), *run("cat counts.tsv", "404\tnot found\n500\tbroken")])
         await session.append([*run("cat -n a.py", source), *session_of(3)])
         await session.summarise(BUDGET, preset=FINE)
         shown = model.prompts[0].user
         assert "404\tnot found\n500\tbroken" in shown
         assert "\nline of code 9\n10\tline of code 10\nline of code 11" in shown
-
-    live("in memory", tmp_path, work, model)

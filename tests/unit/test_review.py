@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.property.invariants.houses import House, every_store, housed
+from tests.property.invariants.houses import House, housed
 from tests.property.invariants.promises import TOKENS
 from tests.unit.lesson_runs import NOW, observed
 
@@ -95,12 +95,9 @@ async def learned_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch, name: st
 
 
 @sorts
-@every_store
-async def test_what_was_dropped_stays_dropped(
-    store: str, sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_dropped_stays_dropped(sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
     shows([SHOWN[sort]])
-    async with housed(store) as house:
+    async with housed() as house:
         memory = await opened(house)
         await ran(memory, "one", "two")
         lesson = await only(memory)
@@ -130,12 +127,11 @@ async def test_what_was_dropped_stays_dropped(
 
 
 @sorts
-@every_store
 async def test_what_was_reworded_keeps_its_words_and_its_evidence(
-    store: str, sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch
+    sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shows([SHOWN[sort]])
-    async with housed(store) as house:
+    async with housed() as house:
         memory = await opened(house)
         await ran(memory, "one", "two")
         before = await only(memory)
@@ -157,10 +153,9 @@ async def test_what_was_reworded_keeps_its_words_and_its_evidence(
         assert record.drawn == before.lesson
 
 
-@every_store
-async def test_a_kept_trap_is_not_overturned_by_runs_that_heed_it(store: str, shows: Shows) -> None:
+async def test_a_kept_trap_is_not_overturned_by_runs_that_heed_it(shows: Shows) -> None:
     shows([replace(SHOWN["trap"], held=6)])
-    async with housed(store) as house:
+    async with housed() as house:
         memory = await opened(house)
         await ran(memory, *"abcdefgh")
         lesson = await only(memory)

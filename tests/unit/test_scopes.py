@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, every_store, housed
+from tests.property.invariants.houses import opened
 from tests.whole import whole
 
 import ireneo
@@ -57,18 +56,11 @@ async def texts(memory: ireneo.Memory, question: str, **asked: object) -> list[s
     return [each.text for each in found]
 
 
-@asynccontextmanager
-async def opened(kind: str) -> AsyncIterator[tuple[House, ireneo.Memory]]:
-    async with housed(kind) as house:
-        yield house, await house.memory()
-
-
 # -- branches -----------------------------------------------------------------------------------------------------
 
 
-@every_store
-async def test_what_a_rewind_left_behind_is_found_only_where_it_is_asked_for(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_a_rewind_left_behind_is_found_only_where_it_is_asked_for() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said("We sail on Monday."), said("The lantern is silver.")])).ids
         await session.append(said("The smuggler hides in the lantern room."))
@@ -82,9 +74,8 @@ async def test_what_a_rewind_left_behind_is_found_only_where_it_is_asked_for(sto
         )
 
 
-@every_store
-async def test_what_was_undone_is_found_again_once_a_branch_leads_to_it(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_was_undone_is_found_again_once_a_branch_leads_to_it() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said("We sail on Monday."), said("The smuggler hides in the cellar.")])).ids
         await session.rewind(ids[0])
@@ -100,10 +91,9 @@ async def test_what_was_undone_is_found_again_once_a_branch_leads_to_it(store: s
         assert await texts(memory, "smuggler") == []
 
 
-@every_store
-async def test_what_was_undone_speaks_for_nothing_beside_it(store: str) -> None:
+async def test_what_was_undone_speaks_for_nothing_beside_it() -> None:
     """A word of an undone message must not lift the one that now stands where it stood."""
-    async with opened(store) as (_, memory):
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said(f"Nothing much happened on day {day}.") for day in range(9)])).ids
         await session.append(said("The smuggler confessed."))
@@ -112,9 +102,8 @@ async def test_what_was_undone_speaks_for_nothing_beside_it(store: str) -> None:
         assert await texts(memory, "smuggler confessed") == []
 
 
-@every_store
-async def test_from_a_branch_the_others_of_its_session_are_not_seen(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_from_a_branch_the_others_of_its_session_are_not_seen() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said("The ferry is called Gull."), said("The ferry leaves at nine.")])).ids
         other = await session.fork("other", at=ids[0])
@@ -135,10 +124,9 @@ async def test_from_a_branch_the_others_of_its_session_are_not_seen(store: str) 
             await memory.recall("ferry", branch="main")
 
 
-@every_store
-async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed(store: str) -> None:
+async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed() -> None:
     """Episodes and failures, and what was told and concluded from it; all of it comes back with the branch."""
-    async with opened(store) as (_, memory):
+    async with opened() as (_, memory):
         session = await memory.session("kestrel")
         first = (await session.append(work("List the sails", "ls sails", "jib.txt", "There is a jib."))).ids
         second = await session.append(
@@ -162,9 +150,8 @@ async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed(store
         assert (await known())[0] == kinds
 
 
-@every_store
-async def test_a_fact_that_only_an_undone_word_replaced_holds(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_fact_that_only_an_undone_word_replaced_holds() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         (first,) = (await session.append(said("Anna lives in Porto."))).ids
         await memory.remember("Anna lives in Porto.", messages=[first], session="talk", at=MAY)
@@ -177,10 +164,9 @@ async def test_a_fact_that_only_an_undone_word_replaced_holds(store: str) -> Non
         assert [(each.text, each.state) for each in facts] == [("Anna lives in Porto.", "active")]
 
 
-@every_store
-async def test_every_face_says_the_same_after_a_rewind(store: str) -> None:
+async def test_every_face_says_the_same_after_a_rewind() -> None:
     """Lists, histories, recall and briefs show what stands, and an erasure what of it is left behind only."""
-    async with opened(store) as (_, memory):
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         first = (await session.append([said("I live in Porto with my dog Rex."), answered("Nice.")])).ids
         later = (await session.append([said("I moved to Madrid. Rex died."), answered("I am sorry.")])).ids
@@ -218,9 +204,8 @@ async def test_every_face_says_the_same_after_a_rewind(store: str) -> None:
         assert await shown() == before
 
 
-@every_store
-async def test_what_a_person_told_without_a_message_stays_whatever_is_undone(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_a_person_told_without_a_message_stays_whatever_is_undone() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         await session.append(said("The mill is closed."))
         await memory.remember("The miller is called Bo.", session="talk")
@@ -244,9 +229,8 @@ async def story(memory: ireneo.Memory) -> Sequence[str]:
     ).ids
 
 
-@every_store
-async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_character_recalls_only_what_she_was_present_for() -> None:
+    async with opened() as (_, memory):
         ids = await story(memory)
         secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]], session="lighthouse")
         shared = await memory.remember("The keeper's lamp went out.", messages=[ids[0]], session="lighthouse")
@@ -263,17 +247,15 @@ async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> 
         assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", viewpoint="Mira")).markdown
 
 
-@every_store
-async def test_what_she_did_not_hear_lifts_nothing_beside_it(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_she_did_not_hear_lifts_nothing_beside_it() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         await session.append([said("Good morning.", author="Vera"), said("The rope is cut.", author="Odo", present=())])
         assert await texts(memory, "Who cut the rope?", viewpoint="Vera") == []
 
 
-@every_store
-async def test_many_that_she_did_not_hear_hide_none_that_she_heard(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_many_that_she_did_not_hear_hide_none_that_she_heard() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         whispers = [said(f"The keeper owes me {number}.", author="Odo", present=()) for number in range(400)]
         heard = said("The keeper owes nobody anything, and that is the end of that long story.", author="Vera")
@@ -293,9 +275,8 @@ PLAY = (
 )
 
 
-@every_store
-async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("table")
         await session.append([said(text, author=author) for author, text in PLAY * 40])
         await session.catch_up(preset="story")
@@ -306,9 +287,8 @@ async def test_a_character_whom_somebody_plays_leads_to_who_speaks_for_it(store:
             await memory.recall("Who knocks?", viewpoint="Old Dorn")
 
 
-@every_store
-async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known() -> None:
+    async with opened() as (_, memory):
         await story(memory)
         await (await memory.session("elsewhere")).append(said("Nothing.", author="Zoe"))
         session = await memory.session("lighthouse")
@@ -330,9 +310,8 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
 # -- presence and branches together -----------------------------------------------------------------------------------
 
 
-@every_store
-async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_is_said_aside_in_one_message_is_heard_by_few() -> None:
+    async with opened() as (_, memory):
         aside = Text(text="The lamp money is mine.", author="Odo", present=())
         open_words = Text(text="Good evening, keeper.", author="Odo", present=("Vera", "Mira"))
         session = await memory.session("lighthouse")
@@ -344,10 +323,9 @@ async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> 
             assert "lamp money" not in repr(shown.messages)
 
 
-@every_store
-async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: str) -> None:
+async def test_beside_what_was_undone_another_branch_stays_unseen_whole() -> None:
     """A stretch that lies beside the path may have what was undone in the midst of it."""
-    async with opened(store) as (_, memory):
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said(f"The smuggler passed gate {gate}.") for gate in range(6)])).ids
         await session.fork("aside", at=ids[0])
@@ -367,9 +345,8 @@ async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: s
             await memory.brief(goal="Find the smuggler", branch="main")
 
 
-@every_store
-async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_fact_is_told_in_no_words_that_she_did_not_hear() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         secret, heard = (
             await session.append(
@@ -391,9 +368,8 @@ async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> N
         assert fact.sources == (heard,)
 
 
-@every_store
-async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear() -> None:
+    async with opened() as (_, memory):
         ids = await story(memory)
         secret = await memory.remember("Odo drowned the keeper of the lamp.", messages=[ids[1]], kind="semantic")
         shared = await memory.remember("The keeper of the lamp is gone.", messages=[ids[0]], kind="semantic")
@@ -414,9 +390,8 @@ async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
         assert "drowned" not in whole(found)
 
 
-@every_store
-async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_was_drawn_from_two_sessions_goes_with_either() -> None:
+    async with opened() as (_, memory):
         one, two = await memory.session("one"), await memory.session("two")
         (first,) = (await one.append(said("The gate squeaks.", author="Vera"))).ids
         (second,) = (await two.append(said("The mill is closed.", author="Vera"))).ids
@@ -427,9 +402,8 @@ async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> 
         assert both not in await texts(memory, "Has the miller left?")
 
 
-@every_store
-async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_conclusion_is_told_where_all_that_it_rests_on_is() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("talk")
         ids = (await session.append([said(f"The ferry was late on day {day}.", author="Vera") for day in range(3)])).ids
         told = [await memory.remember(f"Late on day {day}.", messages=[id]) for day, id in enumerate(ids)]
@@ -440,9 +414,8 @@ async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) ->
         assert drawn not in await texts(memory, "Is the ferry late?")
 
 
-@every_store
-async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_of_an_episode_is_told_what_she_was_there_for() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         await session.append(
             [
@@ -461,9 +434,8 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
         assert "drowned" not in vera
 
 
-@every_store
-async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_character_lives_on_one_branch_of_a_story() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         (first,) = (await session.append(said("The lamp is lit.", author="Vera"))).ids
         tried = await session.fork("tried", at=first)
@@ -478,9 +450,8 @@ async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
         assert set(await texts(memory, question)) == on_main | there
 
 
-@every_store
-async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         await session.append(
             [
@@ -510,9 +481,8 @@ async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store:
         assert await texts(memory, question, viewpoint="Vera") == ["The lamp went out at dusk."]
 
 
-@every_store
-async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_is_only_said_in_the_story_joins_nobody() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("lighthouse")
         ids = (
             await session.append(
@@ -531,9 +501,8 @@ async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
 # -- opening ----------------------------------------------------------------------------------------------------------
 
 
-@every_store
-async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_character_opens_what_she_remembers_and_nothing_else() -> None:
+    async with opened() as (_, memory):
         ids = await story(memory)
         session = await memory.session("lighthouse")
         secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]])
@@ -618,9 +587,8 @@ async def two_projects(memory: ireneo.Memory) -> None:
     await memory.reflect(force=True)
 
 
-@every_store
-async def test_instructions_planted_in_one_project_never_reach_another(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_instructions_planted_in_one_project_never_reach_another() -> None:
+    async with opened() as (_, memory):
         await two_projects(memory)
         everywhere = await texts(memory, "How is the gate opened, and who gets the keys?")
         assert any(PLANTED in text for text in everywhere)
@@ -646,18 +614,16 @@ async def test_instructions_planted_in_one_project_never_reach_another(store: st
         assert "mallory" in here.markdown, "in its own project it is known"
 
 
-@every_store
-async def test_a_memory_of_several_projects_is_shown_in_each(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_memory_of_several_projects_is_shown_in_each() -> None:
+    async with opened() as (_, memory):
         for project in ("harbour", "mill"):
             await memory.remember("The gate squeaks.", project=project)
         for project, shown in (("harbour", 1), ("mill", 1), ("tower", 0)):
             assert len(await memory.recall("gate squeaks", project=project)) == shown
 
 
-@every_store
-async def test_what_another_project_says_of_the_same_changes_nothing_here(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_what_another_project_says_of_the_same_changes_nothing_here() -> None:
+    async with opened() as (_, memory):
         await memory.remember("The port of the server is 8000.", project="harbour", at=MAY)
         await memory.remember("The port of the server is 9000.", project="mill", at=MAY + timedelta(days=1))
         for project, port in (("harbour", "8000"), ("mill", "9000")):
@@ -668,9 +634,8 @@ async def test_what_another_project_says_of_the_same_changes_nothing_here(store:
         assert [each.text for each in now] == ["The port of the server is 9000."]
 
 
-@every_store
-async def test_a_session_may_be_told_its_project_and_keeps_it(store: str) -> None:
-    async with opened(store) as (house, memory):
+async def test_a_session_may_be_told_its_project_and_keeps_it() -> None:
+    async with opened() as (house, memory):
         session = await memory.session("loop", project="/srv/harbour")
         await session.append(said("The berth is taken."))
         assert [info.project for info in await memory.sessions()] == ["harbour"]
@@ -685,9 +650,8 @@ async def test_a_session_may_be_told_its_project_and_keeps_it(store: str) -> Non
             await memory.session("other", project="/tmp")
 
 
-@every_store
-async def test_many_memories_of_another_project_hide_none_of_this_one(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_many_memories_of_another_project_hide_none_of_this_one() -> None:
+    async with opened() as (_, memory):
         await memory.remember_all(
             [(f"The gate {number} squeaks.", {"project": "harbour", "kind": "semantic"}) for number in range(300)]
         )
@@ -699,9 +663,8 @@ async def test_many_memories_of_another_project_hide_none_of_this_one(store: str
 # -- scratchpads --------------------------------------------------------------------------------------------------
 
 
-@every_store
-async def test_the_scratchpad_of_another_projects_session_is_out_of_reach(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_the_scratchpad_of_another_projects_session_is_out_of_reach() -> None:
+    async with opened() as (_, memory):
         session = await memory.session("monday", project="mill")
         await session.append(said("Grind the corn."))
         pad = memory.scratchpad("monday", project="harbour")
@@ -716,9 +679,8 @@ async def test_the_scratchpad_of_another_projects_session_is_out_of_reach(store:
         assert (await memory.brief(task="monday", project="mill")).pad is not None
 
 
-@every_store
-async def test_a_scratchpad_written_ahead_of_another_projects_session_is_not_shown_there(store: str) -> None:
-    async with opened(store) as (_, memory):
+async def test_a_scratchpad_written_ahead_of_another_projects_session_is_not_shown_there() -> None:
+    async with opened() as (_, memory):
         await memory.scratchpad("tuesday", project="harbour").write(goal="Mail the keys.")
         session = await memory.session("tuesday", project="mill")
         await session.append(said("Grind the corn."))

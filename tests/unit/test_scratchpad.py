@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from tests.property.invariants.houses import House, every_store, housed, memory_over
+from tests.property.invariants.houses import House, housed, memory_over
 
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
@@ -28,9 +28,9 @@ def pad(**parts: object) -> Pad:
 
 
 @pytest.fixture
-async def house(store: str) -> AsyncIterator[House]:
-    """An empty store of that kind."""
-    async with housed(store) as built:
+async def house() -> AsyncIterator[House]:
+    """An empty store."""
+    async with housed() as built:
         yield built
 
 
@@ -105,7 +105,6 @@ def test_nothing_on_it_can_end_its_block_or_begin_another() -> None:
     assert is_recalled(text)
 
 
-@every_store
 async def test_it_is_written_anew_as_a_whole(house: House, memory: Memory) -> None:
     assert await memory.scratchpad("loader").read() is None
     await memory.scratchpad("loader").write(goal="Ship", plan=["[x] look", "[ ] mend"], facts=["it leaks"])
@@ -119,7 +118,6 @@ async def test_it_is_written_anew_as_a_whole(house: House, memory: Memory) -> No
     assert list(await memory.pads()) == []
 
 
-@every_store
 async def test_what_cannot_be_written_leaves_what_there_is(memory: Memory) -> None:
     loader = memory.scratchpad("loader")
     before = await loader.write(goal="Ship")
@@ -132,7 +130,6 @@ async def test_what_cannot_be_written_leaves_what_there_is(memory: Memory) -> No
             memory.scratchpad(name)
 
 
-@every_store
 async def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(house: House, memory: Memory) -> None:
     session = await memory.session("loader")
     await session.append("Please mend the loader.")
@@ -152,7 +149,6 @@ async def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(
     assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == 3
 
 
-@every_store
 async def test_a_task_that_ends_for_two_at_once_is_remembered_once(house: House, memory: Memory) -> None:
     other = await house.memory()
     await memory.scratchpad("loader").write(goal="Mend it", facts=["The cache is cold at six."])
@@ -163,7 +159,6 @@ async def test_a_task_that_ends_for_two_at_once_is_remembered_once(house: House,
     assert sorted(each.seen for each in records) == [1, 1]
 
 
-@every_store
 async def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(house: House, memory: Memory) -> None:
     loader = memory.scratchpad("loader")
     before = await loader.write(goal="Mend it", facts=["The cache is cold at six."])
@@ -173,7 +168,6 @@ async def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(h
     assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == []
 
 
-@every_store
 async def test_spaces_have_scratchpads_of_their_own(house: House, memory: Memory) -> None:
     await memory.scratchpad("loader").write(goal="Mine")
     other = await house.memory("other")

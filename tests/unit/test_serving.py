@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.houses import opened
 
 import ireneo.sync
 from ireneo import Draft, Memory
@@ -16,7 +16,6 @@ from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.serving import Purpose, is_standing, rules_here, says_how_to_answer, telling
 
-Work = Callable[[House, Memory], Awaitable[None]]
 FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user is allergic to hazelnuts.", {"subject": "user", "attribute": "allergy"}),
     ("Odile does not eat pork.", {"subject": "Odile", "attribute": "diet"}),
@@ -26,13 +25,6 @@ FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user's landlord is Mr Quarles.", {"subject": "user", "attribute": "landlord"}),
     ("The user is called Tamsin.", {"subject": "user", "attribute": "name", "value": "Tamsin"}),
 )
-
-
-def within(store: str, work: Work) -> None:
-    async def go(house: House) -> None:
-        await work(house, await house.memory())
-
-    live_in(store, go)
 
 
 async def known(memory: Memory) -> None:
@@ -89,7 +81,6 @@ MONDAY = datetime(2026, 5, 4, tzinfo=UTC)
 MANNER = "The user wants short answers without emojis. (since March 2025)"
 
 
-@every_store
 @pytest.mark.parametrize(
     ("goal", "served"),
     [
@@ -102,19 +93,16 @@ MANNER = "The user wants short answers without emojis. (since March 2025)"
         ("Help the user with the user's taxes", []),
     ],
 )
-def test_what_serves_the_goal_is_told_with_its_date_and_nothing_else(store: str, goal: str, served: list[str]) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_what_serves_the_goal_is_told_with_its_date_and_nothing_else(goal: str, served: list[str]) -> None:
+    async with opened() as (_, memory):
         await known(memory)
         brief = await memory.brief(goal=goal)
         assert set(texts(brief.lines)) == {MANNER, *(f"{each} (since March 2025)" for each in served)}
         assert brief.lines[0].text == MANNER
 
-    within(store, work)
 
-
-@every_store
-def test_a_message_is_quoted_with_its_date_where_no_memory_says_it(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_a_message_is_quoted_with_its_date_where_no_memory_says_it() -> None:
+    async with opened() as (_, memory):
         first, second, *_ = await say(
             memory,
             "We never serve mushrooms at home, Odile can't stand them.",
@@ -131,12 +119,9 @@ def test_a_message_is_quoted_with_its_date_where_no_memory_says_it(store: str) -
         again = await memory.brief(goal="Cook a supper for my brother and Odile")
         assert first not in {line.id for line in again.lines}
 
-    within(store, work)
 
-
-@every_store
-def test_a_message_whose_fact_no_longer_holds_is_not_quoted(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_a_message_whose_fact_no_longer_holds_is_not_quoted() -> None:
+    async with opened() as (_, memory):
         (said,) = await say(memory, "I can't have lactose.")
         details: MemoryDetails = {"subject": "user", "attribute": "diet"}
         await memory.remember("The user can't have lactose.", value="no lactose", messages=[said], **details)
@@ -144,8 +129,6 @@ def test_a_message_whose_fact_no_longer_holds_is_not_quoted(store: str) -> None:
         brief = await memory.brief(goal="Plan a breakfast")
         assert said not in {line.id for line in brief.lines}
         assert not any("lactose" in line.text for line in brief.lines)
-
-    within(store, work)
 
 
 @pytest.mark.parametrize(
@@ -197,14 +180,11 @@ def test_a_rule_for_one_day_stands_on_that_day() -> None:
     assert rules_here(rule, "Plan Monday's hike", MONDAY + timedelta(days=1))
 
 
-@every_store
-def test_what_was_taken_back_since_is_told_in_its_place(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_what_was_taken_back_since_is_told_in_its_place() -> None:
+    async with opened() as (_, memory):
         _, late = await say(memory, "I can't have gluten at all.", "The test was wrong, so gluten is back on my plate.")
         lines = (await memory.brief(goal="Plan a breakfast")).lines
         assert [line.id for line in lines] == [late]
-
-    within(store, work)
 
 
 def test_questions_and_requests_tell_nothing() -> None:
@@ -217,9 +197,8 @@ def test_what_is_quoted_is_nobody_s_word() -> None:
     assert Purpose("Translate “The dinner is cold”").areas == frozenset()
 
 
-@every_store
-def test_where_nothing_serves_a_goal_the_newest_of_whom_it_names_is_told(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_where_nothing_serves_a_goal_the_newest_of_whom_it_names_is_told() -> None:
+    async with opened() as (_, memory):
         _, _, sharks, _ = await say(
             memory, "Idris is four.", "The kiln is warm.", "Idris is over diggers. it's sharks now", "ok thanks"
         )
@@ -227,20 +206,15 @@ def test_where_nothing_serves_a_goal_the_newest_of_whom_it_names_is_told(store: 
         assert sharks in {line.id for line in brief.lines}
         assert not (await memory.brief(goal="plan a surprise for Wanda")).lines
 
-    within(store, work)
 
-
-@every_store
-def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line(store: str) -> None:
-    async def work(house: House, memory: Memory) -> None:
+async def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line() -> None:
+    async with opened() as (_, memory):
         (said,) = await say(memory, "I hate coriander, it's soap, so none of that in your meal plans")
         await memory.remember(
             "The user hates coriander.", subject="user", attribute="dislike", value="coriander", messages=[said]
         )
         brief = await memory.brief(goal="Plan a week of dinners")
         assert [line.kind for line in brief.lines] == ["semantic"]
-
-    within(store, work)
 
 
 @pytest.mark.parametrize(
@@ -294,12 +268,11 @@ ASKED = (
 )
 
 
-@every_store
 @pytest.mark.parametrize(("goal", "answers"), ASKED)
-def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_told_so(
-    store: str, goal: str, answers: list[str]
+async def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_told_so(
+    goal: str, answers: list[str]
 ) -> None:
-    async def work(house: House, memory: Memory) -> None:
+    async with opened() as (_, memory):
         for text, attribute, value in (
             ("The user's dog is called Rex.", "pet", "Rex"),
             ("The user lives in Porto.", "home", "Porto"),
@@ -309,5 +282,3 @@ def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_told_so(
             await memory.remember(text, kind="semantic", subject="user", attribute=attribute, value=value)
         told = (await memory.brief(goal=goal)).lines
         assert [line.text.partition(" (")[0] for line in told] == answers
-
-    within(store, work)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import apsw
@@ -63,30 +64,25 @@ def test_a_wait_that_is_given_up_ends_at_once() -> None:
     assert patience(0)
 
 
-def with_foreign_lock(
-    path: Path, work: Callable[[SqliteStore, apsw.Connection], Awaitable[None]], *, busy_seconds: float = 0.2
-) -> None:
-    """Run `work` while another connection holds the file's lock for writing."""
-
-    async def main() -> None:
-        store = await open_sqlite(path, busy_seconds=busy_seconds)
-        other = apsw.Connection(str(path))
-        try:
-            other.execute("BEGIN IMMEDIATE")
-            await work(store, other)
-        finally:
-            other.close()
-            await store.close()
-
-    asyncio.run(main())
+@asynccontextmanager
+async def foreign_lock(path: Path, *, busy_seconds: float = 0.2) -> AsyncIterator[tuple[SqliteStore, apsw.Connection]]:
+    """A store, and another connection that holds the file's lock for writing."""
+    store = await open_sqlite(path, busy_seconds=busy_seconds)
+    other = apsw.Connection(str(path))
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        yield store, other
+    finally:
+        other.close()
+        await store.close()
 
 
 def never(_: Transaction) -> None:
     raise AssertionError("the transaction must not be begun")
 
 
-def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
-    async def work(store: SqliteStore, other: apsw.Connection) -> None:
+async def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
+    async with foreign_lock(tmp_path / "store.db") as (store, other):
         with pytest.raises(StoreBusy, match="kept locked") as caught:
             await store.write(never)
         assert isinstance(caught.value.__cause__, apsw.BusyError)
@@ -94,11 +90,9 @@ def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
         other.execute("ROLLBACK")
         assert await store.write(lambda tx: tx.sessions.create(KEY, None))
 
-    with_foreign_lock(tmp_path / "store.db", work)
 
-
-def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
-    async def work(store: SqliteStore, other: apsw.Connection) -> None:
+async def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
+    async with foreign_lock(tmp_path / "store.db", busy_seconds=60.0) as (store, other):
         waiting = asyncio.create_task(store.write(lambda tx: tx.sessions.create(KEY, None)))
         ticks = 0
         while ticks < 20:
@@ -108,11 +102,9 @@ def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
         other.execute("ROLLBACK")
         await waiting
 
-    with_foreign_lock(tmp_path / "store.db", work, busy_seconds=60.0)
 
-
-def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -> None:
-    async def work(store: SqliteStore, other: apsw.Connection) -> None:
+async def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -> None:
+    async with foreign_lock(tmp_path / "store.db", busy_seconds=60.0) as (store, _):
         waiting = asyncio.create_task(store.write(never))
         await asyncio.sleep(0.05)
         waiting.cancel()
@@ -122,15 +114,11 @@ def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -
         async with asyncio.timeout(10):
             await store.close()
 
-    with_foreign_lock(tmp_path / "store.db", work, busy_seconds=60.0)
 
-
-def test_an_up_to_date_file_opens_while_it_is_locked(tmp_path: Path) -> None:
-    async def work(store: SqliteStore, other: apsw.Connection) -> None:
+async def test_an_up_to_date_file_opens_while_it_is_locked(tmp_path: Path) -> None:
+    async with foreign_lock(tmp_path / "store.db"):
         second = await open_sqlite(tmp_path / "store.db", busy_seconds=0.2)
         await second.close()
-
-    with_foreign_lock(tmp_path / "store.db", work)
 
 
 def test_a_new_file_that_stays_locked_is_busy(tmp_path: Path) -> None:

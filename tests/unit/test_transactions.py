@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -29,12 +29,10 @@ async def opened(kind: str, folder: Path, readers: int = 1) -> AsyncIterator[Sto
         await store.close()
 
 
-def on(kind: str, folder: Path, work: Callable[[Store], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(60), opened(kind, folder) as store:
-            await work(store)
-
-    asyncio.run(main())
+@asynccontextmanager
+async def on(kind: str, folder: Path) -> AsyncIterator[Store]:
+    async with asyncio.timeout(60), opened(kind, folder) as store:
+        yield store
 
 
 def make(tx: Transaction, name: str, *, source: str | None = None) -> bool:
@@ -46,39 +44,33 @@ def names(tx: Transaction) -> list[str]:
 
 
 @every_store
-def test_what_the_function_returns_is_given_and_what_it_is_given_comes_through(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_what_the_function_returns_is_given_and_what_it_is_given_comes_through(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         assert await store.write(make, "one", source="a.jsonl")
         assert not await store.write(make, "one")
         (info,) = await store.read(lambda tx: tx.sessions.list("space"))
         assert isinstance(info, SessionInfo)
         assert info.source == "a.jsonl"
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_it_runs_beside_the_event_loop(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_it_runs_beside_the_event_loop(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         here = threading.get_ident()
         for ask in (store.read, store.write):
             assert await ask(lambda tx: threading.get_ident()) != here
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_an_error_comes_through_as_it_is_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+async def test_an_error_comes_through_as_it_is_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
     def wrong(tx: Transaction) -> None:
         make(tx, "one")
         raise ValueError("not this")
 
-    async def work(store: Store) -> None:
+    async with on(kind, tmp_path) as store:
         with pytest.raises(ValueError, match="not this"):
             await store.write(wrong)
         assert await store.read(names) == []
-
-    on(kind, tmp_path, work)
 
 
 async def a_coroutine(tx: Transaction) -> list[str]:
@@ -96,14 +88,14 @@ async def an_async_generator(tx: Transaction) -> AsyncIterator[str]:
 
 @every_store
 @pytest.mark.parametrize("late", [a_coroutine, a_generator, an_async_generator], ids=lambda late: late.__name__)
-def test_what_would_run_after_the_transaction_is_refused(
+async def test_what_would_run_after_the_transaction_is_refused(
     kind: str, late: Callable[[Transaction], object], tmp_path: Path
 ) -> None:
     def hidden(tx: Transaction) -> object:
         make(tx, "one")
         return late(tx)
 
-    async def work(store: Store) -> None:
+    async with on(kind, tmp_path) as store:
         for ask in (store.read, store.write):
             with pytest.raises(StoreError, match="plain function"):
                 await ask(late)
@@ -111,12 +103,10 @@ def test_what_would_run_after_the_transaction_is_refused(
             await store.write(hidden)
         assert await store.read(names) == []
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_a_transaction_inside_another_is_refused_from_wherever_it_is_asked_for(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_a_transaction_inside_another_is_refused_from_wherever_it_is_asked_for(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         loop = asyncio.get_running_loop()
 
         def in_a_loop_of_its_own(tx: Transaction) -> object:
@@ -145,22 +135,18 @@ def test_a_transaction_inside_another_is_refused_from_wherever_it_is_asked_for(k
         over.set()
         assert await asyncio.wrap_future(started[0]) == []
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_another_store_may_be_used_inside(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_another_store_may_be_used_inside(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         other = InMemoryStore()
         assert await store.write(lambda tx: asyncio.run(other.write(make, "there")))
         assert await other.read(names) == ["there"]
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_one_that_is_cancelled_before_it_began_never_runs(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_one_that_is_cancelled_before_it_began_never_runs(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         begun, go_on, ran = threading.Event(), threading.Event(), threading.Event()
 
         def slow(tx: Transaction) -> None:
@@ -179,12 +165,10 @@ def test_one_that_is_cancelled_before_it_began_never_runs(kind: str, tmp_path: P
         assert waiting.cancelled()
         assert not ran.is_set()
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_one_that_is_cancelled_while_it_runs_leaves_nothing(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_one_that_is_cancelled_while_it_runs_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         begun, go_on = threading.Event(), threading.Event()
 
         def slow(tx: Transaction) -> None:
@@ -203,12 +187,10 @@ def test_one_that_is_cancelled_while_it_runs_leaves_nothing(kind: str, tmp_path:
         assert await following
         assert await store.read(names) == ["three"]
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_readers_see_what_stood_when_they_began(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_readers_see_what_stood_when_they_began(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
         begun, go_on = threading.Event(), threading.Event()
 
         def looking(tx: Transaction) -> list[list[str]]:
@@ -224,17 +206,14 @@ def test_readers_see_what_stood_when_they_began(kind: str, tmp_path: Path) -> No
         assert await reader == [[], []]
         assert await store.read(names) == ["one"]
 
-    on(kind, tmp_path, work)
-
 
 @every_store
-def test_one_store_serves_several_loops(kind: str, tmp_path: Path) -> None:
-    async def work(store: Store) -> None:
+async def test_one_store_serves_several_loops(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
+
         def elsewhere(number: int) -> bool:
             return asyncio.run(store.write(make, f"session {number}"))
 
         made = await asyncio.gather(*(asyncio.to_thread(elsewhere, number) for number in range(8)))
         assert made == [True] * 8
         assert len(await store.read(names)) == 8
-
-    on(kind, tmp_path, work)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.houses import housed
 from tests.property.invariants.material import Teller
 
 from ireneo import Draft, Message, Session
@@ -41,9 +41,8 @@ async def shown(session: Session, budget: int = 2_000) -> list[object]:
 
 
 @pytest.mark.usefixtures("_small_chunks")
-@every_store
-def test_what_is_written_ahead_is_what_a_context_writes(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_what_is_written_ahead_is_what_a_context_writes() -> None:
+    async with housed() as house:
         memory = await house.memory()
         plain, caught = await memory.session("plain"), await memory.session("caught")
         drafts = told(9)
@@ -56,17 +55,14 @@ def test_what_is_written_ahead_is_what_a_context_writes(store: str) -> None:
         assert await shown(plain) == await shown(caught)
         assert await progress_of(caught.catch_up) == [], "what is written is not written again"
 
-    live_in(store, work)
-
 
 class Enough(Exception):
     """Whoever listens has heard enough."""
 
 
 @pytest.mark.usefixtures("_small_chunks")
-@every_store
-def test_work_that_is_broken_off_goes_on_from_there(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_work_that_is_broken_off_goes_on_from_there() -> None:
+    async with housed() as house:
         memory = await house.memory()
         session = await memory.session("run")
         await session.append(told(9))
@@ -83,21 +79,16 @@ def test_work_that_is_broken_off_goes_on_from_there(store: str) -> None:
         await other.append(told(9))
         assert await shown(session) == await shown(other)
 
-    live_in(store, work)
-
 
 @pytest.mark.usefixtures("_small_chunks")
-@every_store
-def test_work_leaves_nothing_to_write(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_work_leaves_nothing_to_write() -> None:
+    async with housed() as house:
         memory = await house.memory()
         session = await memory.session("run")
         await session.append(told(9))
         caught = [step for step in await progress_of(memory.work, until_idle=True) if step.did == "caught_up"]
         assert caught
         assert await progress_of(session.catch_up) == []
-
-    live_in(store, work)
 
 
 def log(messages: int) -> list[bytes]:
@@ -111,9 +102,8 @@ def log(messages: int) -> list[bytes]:
 
 
 @pytest.mark.usefixtures("_small_chunks")
-@every_store
-def test_an_import_leaves_nothing_to_write(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_an_import_leaves_nothing_to_write() -> None:
+    async with housed() as house:
         memory = await house.memory()
         for done in await progress_of(memory.import_log, log(300), log_format("claude-code"), name="log"):
             assert done.messages == 300
@@ -125,8 +115,6 @@ def test_an_import_leaves_nothing_to_write(store: str) -> None:
         other = await memory.session("appended")
         await other.append([message.draft for message in await one.messages()])
         assert await shown(other) == await shown(one)
-
-    live_in(store, work)
 
 
 def test_no_message_to_come_stretches_what_is_settled() -> None:

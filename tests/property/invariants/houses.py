@@ -76,11 +76,18 @@ class House:
 
 
 @asynccontextmanager
-async def housed(kind: str) -> AsyncIterator[House]:
+async def housed(kind: str = "in memory") -> AsyncIterator[House]:
     """An empty store of that kind."""
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncExitStack() as stack:
             yield House(kind, Path(folder), stack)
+
+
+@asynccontextmanager
+async def opened(kind: str = "in memory") -> AsyncIterator[tuple[House, Memory]]:
+    """An empty store of that kind, and a memory over it."""
+    async with housed(kind) as house:
+        yield house, await house.memory()
 
 
 def live_in(kind: str, work: Callable[[House], Awaitable[None]]) -> None:
