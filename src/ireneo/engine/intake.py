@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Literal, Protocol
 
@@ -303,7 +303,8 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         remembered += done
         near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
         # An earlier message doesn't correct what was said later and is already read.
-        told = [each for each in known.facts if not (each.sources and said.at) or each.at.date() <= said.at.date()]
+        day = said.at.date() if said.at else date.max
+        told = [each for each in known.facts if each.at.date() <= day or not each.sources]
         right = put_right(said.text, told, near) if said.role == "user" else PutRight(text=said.text)
         done = settle_righted(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(record for each in done for record in (each.record, *each.changed))

@@ -593,6 +593,8 @@ def _identity_of(record: Record) -> dict[str, str]:
 
 def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The records that a project may end, without those that only other projects state."""
+    if not (records and tx.search.knows_other_project(space, project)):
+        return list({each.id: each for each in records if each.evidence}.values())
     own = frozenset({"", GENERAL, project})
     if not all(own.issuperset(each.projects) for each in records):
         own |= one_repository(tx, space, project)
@@ -602,7 +604,7 @@ def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record
         for each in here.values()
         if not each.cue and (each.state != "active" or not own.issuperset(each.projects))
     }
-    if not shared or not tx.search.knows_other_project(space, project):
+    if not shared:
         return list(here.values())
     stored = [each for kind, key in sorted(shared) for each in tx.memories.of_key(space, kind, key)]
     told: dict[tuple[Kind, str], list[Record]] = {}
@@ -638,7 +640,7 @@ class Known:
     def learn(self, changed: Iterable[Record]) -> None:
         """Take in changed memories."""
         told = {each.id: each for each in changed}
-        if self._has_others:
+        if told and self._has_others:
             # A fact that has ended here may already have ended for all projects.
             keys = {(each.kind, each.key) for each in told.values()}
             stored = (each for kind, key in sorted(keys) for each in self._tx.memories.of_key(self._space, kind, key))

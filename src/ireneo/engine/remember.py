@@ -26,7 +26,7 @@ from ireneo.lessons.told_failures import names_no_call, warns
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.corrections import Righted
-from ireneo.memories.endings import lasted, may_change, replaced_by
+from ireneo.memories.endings import lasted, may_be_over, may_change, replaced_by
 from ireneo.memories.facts import ONE_LIFE, Fact, facts, held_at, holding_of
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
@@ -313,6 +313,7 @@ def _already_over(
         draft.origin != "user"
         or draft.against
         or not (told.holds or held_at(told.periods, draft.at))
+        or not may_be_over(replace(told, state="active"))
         or (near and all(each.at <= draft.at for each in near))
     ):
         return

@@ -121,6 +121,18 @@ def changes_a_thing(text: str) -> bool:
     return says("moves", text) or any(changes.search(text) for _, changes, _ in _things())
 
 
+@lru_cache(4_096)
+def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[str], bool]]:
+    """The things of which `words` may report a change, where, what tells which it is, and if that is all."""
+    found = ((thing, changes.search(words), changes, tells) for thing, changes, tells in _things())
+    # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
+    return [
+        (thing, own, tells, changes.pattern == tells.pattern)
+        for thing, own, changes, tells in found
+        if own is not None and not (_is_time(words[own.end() :]) or says("for_a_visit", words))
+    ]
+
+
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
     """The `known` memories that a user's statement ends or replaces by its meaning.
 
@@ -129,7 +141,9 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
         # A procedure, or a fact that was true for a while, doesn't say what is true now.
         return []
-    held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
+    held = [each for each in known if may_be_over(each) and _is_older(each, draft)]
+    if not held:
+        return []
     found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
     if draft.attribute != "manner" and (left := without_plans(words_of(draft.text), draft.at)) != words_of(draft.text):
         if len(telling(left)) > 1:
@@ -146,9 +160,9 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     return list({each.id: each for each in found}.values())
 
 
-def _may_end(record: Record) -> bool:
-    """Whether a memory can end: facts and procedures, and events that express a lasting state."""
-    return KINDS[record.kind].lasts or (record.kind == "episodic" and lasted(record))
+def may_be_over(record: Record) -> bool:
+    """Whether a memory is true and can end: facts and procedures, and events that express a lasting state."""
+    return record.holds and (KINDS[record.kind].lasts or (record.kind == "episodic" and lasted(record)))
 
 
 def _counts_own(text: str) -> bool:
@@ -389,21 +403,15 @@ class _ChangeReader:
         """Memories of a home, a job and the like, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
-        for thing, changes, tells in _things():
-            own = changes.search(self.words)
-            if own is not None and (_is_time(self.words[own.end() :]) or says("for_a_visit", self.words)):
-                # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
-                continue
+        for thing, own, tells, is_told_alike in changed_things(self.words):
             # A thing without its own patterns for a change must be called new.
-            if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
-                continue
-            for each, _ in self.held:
+            for each, _ in self.held if self.fresh or self.back or not is_told_alike else ():
                 if ONE_LIFE.get(self.draft.attribute) == each.attribute:
                     # `occupation` decides how employer and job affect each other.
                     continue
                 words, apart = heard(each.text), each.subject and self.draft.subject != each.subject
                 told = tells.search(words) if not each.attribute else None
-                if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):
+                if told and is_told_alike and telling(told[0]) & telling(own[0]):
                     continue
                 mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
                 if each.attribute == "partner" and beings_in(mine, self.persons):
@@ -724,10 +732,10 @@ def lasted(record: Record) -> bool:
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory was recorded before a statement and, if both have sources, is not about a later day."""
-    if record.recorded >= draft.recorded or set(record.sources) & set(draft.messages):
+    if record.recorded >= draft.recorded or not set(draft.messages).isdisjoint(record.sources):
         return False
     # "She died yesterday" ends what was said about her today.
-    return not (record.sources and draft.messages) or record.at.date() <= (draft.told or draft.at).date()
+    return record.at.date() <= (draft.told or draft.at).date() or not (record.sources and draft.messages)
 
 
 @from_data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import replace
@@ -80,7 +81,7 @@ def said_facts(
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
-    reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
+    reader.heard = frozenset(name for each in known for name in _names_in(each.text))
     reader.planned = planned_places(known)
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), plain(text), anyone=anyone)
@@ -129,6 +130,11 @@ def said_facts(
         fact = _answer(answer, asked, reader)
         found = {key_of(fact): fact, **found}
     return list(found.values())[:MOST]
+
+
+@lru_cache(4_096)
+def _names_in(text: str) -> Sequence[str]:
+    return _NAMED.findall(words_of(text))
 
 
 def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:

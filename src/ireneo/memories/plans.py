@@ -91,8 +91,12 @@ def is_coming(text: str) -> bool:
 
 def planned_places(held: Sequence[Record]) -> frozenset[str]:
     """The place names in plans to move."""
-    plans = [heard(each.text) for each in held if not each.attribute and says("moves", heard(each.text))]
-    return frozenset(name for text in plans for name in _NAME.findall(text))
+    return frozenset(name for each in held if not each.attribute for name in _places_to_go(each.text))
+
+
+@lru_cache(4_096)
+def _places_to_go(text: str) -> Sequence[str]:
+    return _NAME.findall(heard(text)) if says("moves", heard(text)) else ()
 
 
 def called_off(words: str, held: Sequence[Record]) -> list[Record]:

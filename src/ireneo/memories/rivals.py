@@ -7,7 +7,7 @@ read here too: "three hens", "down to two hens".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 
 from msgspec import Struct
@@ -111,7 +111,7 @@ def is_of_having(clause: Clause) -> bool:
     return clause.verb in _ENGLISH.held
 
 
-def is_about(text: str, thing: set[str]) -> bool:
+def is_about(text: str, thing: Set[str]) -> bool:
     """Whether a statement says which thing somebody has: "my phone is …", "I drive a …"."""
     first = OPENING_NAME.match(text)
     said = predicate(text, frozenset({first[0]}) if first else frozenset())
@@ -125,9 +125,10 @@ def is_about(text: str, thing: set[str]) -> bool:
     return said.verb in _ENGLISH.held and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
 
 
-def renewed_things(text: str) -> list[set[str]]:
-    """The terms of each thing of which one has one, and that a statement says was replaced."""
-    found: list[set[str]] = []
+@lru_cache(4_096)
+def renewed_things(text: str) -> Sequence[Set[str]]:
+    """The terms of each thing of which one has one, and that a statement says was replaced; cached."""
+    found: list[Set[str]] = []
     for pattern in each_of("renewed"):
         for each in pattern.finditer(text):
             head = each["what"].split()[-1]
@@ -147,6 +148,7 @@ def has_of_a_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool
     return before is not None and before[0] == now[0] and before[1] != now[1] and _are_of_a_kind(before[1], now[1])
 
 
+@lru_cache(4_096)
 def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] | None:
     found = next((said for row in each_of(cue) if (said := row.match(text))), None)
     if found is None:
@@ -164,8 +166,9 @@ def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one & near[1] or other & near[0]) or len(near[0] & near[1]) >= _NEAR_BOTH
 
 
-def counts_of(text: str) -> dict[str, set[str]]:
-    """Map each counted term to the number that a statement gives."""
+@lru_cache(4_096)
+def counts_of(text: str) -> Mapping[str, Set[str]]:
+    """Map each counted term to the number that a statement gives; cached."""
     words = [each[0] for each in _WORD.finditer(text)]
     found: dict[str, set[str]] = {}
     for at, word in enumerate(words[:-1]):
@@ -191,6 +194,7 @@ def is_another_count(text: str, before: str) -> bool:
     return bool(now and now not in known) or bool(more and str(int(more) - 1) in known)
 
 
+@lru_cache(4_096)
 def _number_said(cue: str, text: str) -> str:
     """The number in the first match of a cue, in digits; empty if there is none."""
     said = next((hit["number"].casefold() for row in each_of(cue) if (hit := row.search(text))), "")

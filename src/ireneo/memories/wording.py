@@ -15,18 +15,19 @@ from ireneo.patterns import lazy_re
 _FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 
 
+@lru_cache(4_096)
 def words_of(text: str) -> str:
-    """A memory's own words: only the quotation, if it quotes the user."""
+    """A memory's own words: only the quotation, if it quotes the user; cached, as is all that is read of them.
+
+    Each statement is compared with the same memories.
+    """
     found = _FRAME.search(text)
     return found["words"] if found else text
 
 
 @lru_cache(4_096)
 def heard(text: str) -> str:
-    """A memory's own words in the form that rules compare, without dialect; cached, as are those that distinguish it.
-
-    Each statement is compared with the same memories.
-    """
+    """A memory's own words in the form that rules compare, without dialect."""
     return in_standard(words_of(text))
 
 
