@@ -121,7 +121,13 @@ def test_the_log_stands_as_the_client_s_list_does(tmp_path: Path) -> None:
         edited = assistant("Young Maren keeps it, since the flood.")
         assert ask(hello, edited, user("Since which war?"))[1][1] == edited["content"]
         assert ask(hello, user("Since which war?"))[:2] == [("user", hello["content"]), ("user", "Since which war?")]
+        with ireneo.sync.open(db) as memory:
+            (kept,) = [memory.session(info.key.session) for info in memory.sessions()]
+            kept.pin("Nobody leaves the island before the tide.")
         assert ask(hello) == [("user", hello["content"]), ("assistant", "A swipe.")]
+        with ireneo.sync.open(db) as memory:
+            pins = [each.text for each in memory.session(kept.id).pins()]
+        assert pins == ["Nobody leaves the island before the tide."]
         # The first one edited as well: it is still the same conversation.
         client.post(
             CHAT, json=asking(user("Who keeps it?"), there, edited, user("And who is the keeper of the boats?"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
 import pytest
 
 import ireneo
-from ireneo.types import ImportReport
+from ireneo.formats.logs.format import LoggedSession
+from ireneo.types import ImportReport, LogFault
 
 NAMES = ("Mara", "Ilse")
 SAID = [
@@ -119,3 +120,86 @@ async def test_a_summary_by_hand_whose_messages_have_changed_is_named(memory: ir
     (report,) = (await imported(memory, edited(20))).sessions
     assert report.lost == (WORDS,)
     assert WORDS not in shown(await session.context(600))
+
+
+async def test_what_was_carried_back_stands_once_when_the_message_returns(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    fact = await session.add_thread("canon", "Ilse has a burned left hand.")
+    await session.add_thread("debt", "Mara owes Ilse ten silver.", who="Mara", whom="Ilse")
+    await session.edit_thread(fact.id, "Ilse has a burned right hand.")
+    await imported(memory, SAID[:59])
+    await imported(memory, SAID)
+    assert sorted(each.text for each in await session.threads()) == [
+        "Ilse has a burned right hand.",
+        "Mara owes Ilse ten silver.",
+    ]
+    (debt,) = [each for each in await session.threads() if each.kind == "debt"]
+    await session.resolve_thread(debt.id, "She paid at the harbour.")
+    await imported(memory, edited(59))
+    assert [each.text for each in await session.threads()] == ["Ilse has a burned right hand."]
+
+
+class Diary:
+    """A format of somebody's own, whose files hold one session each: a message on each line."""
+
+    name = "diary"
+    chat = "openai"
+
+    def recognises(self, sample: bytes) -> bool:
+        """Never by itself."""
+        return not sample
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Not used, since the files are read line by line."""
+        raise AssertionError(name)
+
+    def drafts(self, lines: Iterable[bytes]) -> Iterator[ireneo.Draft | LogFault]:
+        """Read a message from each line."""
+        for line in lines:
+            yield ireneo.Draft(role="user", parts=(ireneo.Text(text=line.decode().strip()),))
+
+
+async def test_a_file_of_one_session_in_any_format_keeps_what_was_written_by_hand(
+    memory: ireneo.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ireneo.engine.imports.BATCH", 16)
+
+    async def read(said: Sequence[str]) -> None:
+        await memory.import_log([f"{each}\n".encode() for each in said], Diary(), name="boat")
+
+    await read(SAID)
+    session = await memory.session("boat")
+    await session.pin("Never kill the cat.")
+    await session.add_thread("canon", "Ilse has a burned left hand.")
+    await read(edited(20))
+    head = (await session.branches())["main"]
+    assert head is not None
+    assert head.position == 59
+    assert [each.text for each in await session.pins()].count("Never kill the cat.") == 1
+    assert [(each.text, each.since) for each in await session.threads()] == [("Ilse has a burned left hand.", 59)]
+
+
+async def test_another_answer_for_a_client_keeps_what_was_written_after_the_first(
+    memory: ireneo.Memory,
+) -> None:
+    session = await memory.session("proxied")
+    asked, answer = (await session.append([{"role": "user", "content": text} for text in SAID[:2]])).ids
+    await session.pin("Never kill the cat.")
+    await session.add_thread("canon", "Ilse has a burned left hand.")
+
+    async def kept() -> tuple[int, list[str]]:
+        pinned = [each.text for each in await session.pins()].count("Never kill the cat.")
+        return pinned, [each.text for each in await session.threads()]
+
+    await session.rewind(asked, keep_notes=True)
+    assert await kept() == (1, ["Ilse has a burned left hand."])
+    await session.append({"role": "user", "content": SAID[3]}, after=asked, as_said=True)
+    assert await kept() == (1, ["Ilse has a burned left hand."])
+    await session.append({"role": "user", "content": SAID[4]}, after=answer, as_said=True)
+    assert await kept() == (1, ["Ilse has a burned left hand."])
+    await session.rewind(asked)
+    await session.append({"role": "user", "content": SAID[5]})
+    await session.add_thread("canon", "The boat is called Sparrow.")
+    await session.rewind(asked)
+    assert await kept() == (1, ["Ilse has a burned left hand."])

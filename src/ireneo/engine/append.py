@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ireneo.engine.carrying import carry
 from ireneo.engine.named import messages_named
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
 from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext
@@ -154,6 +155,7 @@ def append_given(
     drafts, source = decode_given(given, format, source)
     # A framework may join several messages, but drops none.
     shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
+    before = tx.log.head(key, branch) if place.as_said else None
     appended = append(
         tx,
         key,
@@ -168,6 +170,8 @@ def append_given(
         now=now,
         cleaning=cleaning,
     )
+    if before is not None:
+        carry(tx, key, before, tx.log.head(key, branch))
     return appended, source
 
 

@@ -1,7 +1,8 @@
 """Carries what was written by hand over to another path of a session.
 
-A chat that was edited outside is imported as a new path. The pins, threads, canon facts and summaries that a user wrote
-on the old one belong to the chat, and not to the version of a message that was replaced.
+A chat that was edited outside, or whose client asked for another answer, goes on on a new path. The pins, threads,
+canon facts and summaries that a user wrote on the old one belong to the chat, and not to the version of a message that
+was replaced.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.tree import last_shared
 from ireneo.log.message import Head, Message, MessageId
 from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
@@ -29,12 +31,15 @@ class Carried(Struct, frozen=True, kw_only=True):
     """Summaries written by hand whose messages have changed: they stay on the old path."""
 
 
-def carry(tx: Transaction, key: SessionKey, old: Head, new: Head, shared: int) -> Carried:
-    """Repeat on the path to `new` the annotations of the path to `old` after position `shared`, the last common one.
+def carry(tx: Transaction, key: SessionKey, old: Head | None, new: Head | None) -> Carried:
+    """Repeat on the path to `new` the annotations that stand only on the path to `old`, from where a branch was moved.
 
     A note goes to the message with the same words, or to the one in the place of the message that was replaced. A
     summary written by hand, or disputed, is carried only if all its messages are there unchanged.
     """
+    shared = last_shared(tx, key, old, new) if old and new else -1
+    if old is None or new is None or shared == old.position:
+        return Carried()
     notes = [note for note in tx.annotations.on_path(key, old.id) if note.at_position > shared and note.kind in _ORDER]
     if not notes:
         return Carried()
@@ -44,7 +49,7 @@ def carry(tx: Transaction, key: SessionKey, old: Head, new: Head, shared: int) -
     opens = {
         note.id: tx.log.find(key, [note.about.split(" ")[1]])[0].position for note in notes if _is_of_stretch(note)
     }
-    there = {_words(note): note for note in tx.annotations.on_path(key, new.id)}
+    there = {note.words: note for note in reversed(tx.annotations.on_path(key, new.id))}
     names: dict[str, str] = {}
     made: list[Annotation] = []
     lost: list[str] = []
@@ -53,20 +58,15 @@ def carry(tx: Transaction, key: SessionKey, old: Head, new: Head, shared: int) -
         if moved is None:
             lost += [note.text] if note.kind == "wording" else []
             continue
-        if (known := there.get(_words(moved))) is not None:
+        if (known := there.get(moved.words)) is not None:
             names[note.id] = known.id
             continue
         moved = replace(moved, id=_name(moved))
         names[note.id] = moved.id
-        there[_words(moved)] = moved
+        there[moved.words] = moved
         made.append(moved)
     tx.annotations.put(key, made)
     return Carried(notes=len(made), lost=tuple(lost))
-
-
-def _words(note: Annotation) -> tuple[object, ...]:
-    """The words by which two annotations are the same, whatever their positions."""
-    return (note.kind, note.text, note.about, note.claim, note.sort, note.who, note.whom, note.known_to, note.number)
 
 
 def _name(note: Annotation) -> AnnotationId:

@@ -299,10 +299,7 @@ def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Move
 def _move(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> Moved:
     """Move the main branch from `main` to `end`, with what was written by hand on the path that it leaves."""
     tx.log.move(key, MAIN, end.id)
-    shared = -1 if main is None else last_shared(tx, key, main, end)
-    if main is None or shared == main.position:
-        return Moved(kept=kept)
-    brought = carry(tx, key, main, end, shared)
+    brought = carry(tx, key, main, end)
     return Moved(kept=kept, carried=brought.notes, lost=brought.lost)
 
 
@@ -534,8 +531,9 @@ class JoinedImport:
         ids: set[str] = set()
         unredacted = cleaning.unredacted
         messages = new = 0
-        self._follows = log.name in CONVERSATIONS
-        if self._follows and not isinstance(log, LinearFormat):
+        # A file with one session without branches is as it stands now, whatever its format is called.
+        self._follows = log.name in CONVERSATIONS or isinstance(log, LinearFormat)
+        if not isinstance(log, LinearFormat) and self._follows:
             found_in_log = map(as_stream, log.read(lines, name))
             while (logged := await asyncio.to_thread(next, found_in_log, None)) is not None:
                 faults += map(cleaning.fault, logged.faults)
@@ -603,16 +601,14 @@ class JoinedImport:
             new = tx.log.insert(key, messages)
             branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
-            if self._follows:
-                # If the chat continues differently, the branch is moved once all of it is stored.
-                _advance(tx, key, end, new > 0)
-            elif MAIN not in branches or (new and not passes(tx, key, main, end)):
-                if self._only_adds and main is not None and not passes(tx, key, end, main):
+            if self._follows or MAIN not in branches or (new and not passes(tx, key, main, end)):
+                if not (self._follows or main is None or passes(tx, key, end, main)):
                     raise BadInput(
                         f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
-                tx.log.move(key, MAIN, end.id)
+                # If a chat continues differently, the branch is moved once all of it is stored.
+                _advance(tx, key, end, new > 0)
             place_session(tx, key, drafts=[each.draft for each in messages])
             return end, new
 

@@ -19,6 +19,7 @@ from ireneo.engine import tree as trees
 from ireneo.engine.annotations import Pin, StoryThread
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.arguments import checked_methods
+from ireneo.engine.carrying import carry
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects
@@ -146,7 +147,8 @@ class Session:
         A context that comes back with new messages after it is recognised: a block stands for the messages that it
         covers, a shortened or masked message for the whole one, and only the new messages are stored. Raises BadInput
         if such a list doesn't agree with the branch. With `as_said` nothing is recognised, for callers who were never
-        given a context: every message is stored as what somebody said.
+        given a context: every message is stored as what somebody said, and what was written by hand on a path that the
+        branch leaves is kept.
         """
         # All within one transaction, so in its thread and in the order of the calls.
         appended, self._source = await self._store.write(
@@ -323,12 +325,22 @@ class Session:
 
         return await self._store.read(read)
 
-    async def rewind(self, to: str) -> Head | None:
+    async def rewind(self, to: str, *, keep_notes: bool = False) -> Head | None:
         """Move the branch back to the message `to`: an id, the beginning of one, the id in its log, or ``"root"``.
 
         Later messages stay in the log, on no branch, and the next append continues from `to`. Returns the new head.
+        With `keep_notes` pins, threads and facts that were written by hand after `to` are kept, as where only a message
+        is to be replaced.
         """
-        return await self._store.write(trees.rewind, self.key, self.branch, to)
+
+        def move(tx: Transaction) -> Head | None:
+            before = tx.log.head(self.key, self.branch)
+            head = trees.rewind(tx, self.key, self.branch, to)
+            if keep_notes:
+                carry(tx, self.key, before, head)
+            return head
+
+        return await self._store.write(move)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Create the branch `name` at the message `at` (by default the head), and return a session on it."""

@@ -77,6 +77,12 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     answers: tuple[AnnotationId, ...] = ()
     """For a wording of a summary: the disputes that it answers; a later dispute makes it void."""
 
+    @property
+    def words(self) -> tuple[object, ...]:
+        """The words by which two annotations are the same, whatever their positions."""
+        named = (self.about, self.claim, self.sort, self.who, self.whom, self.known_to, self.number)
+        return (self.kind, self.text, *named)
+
 
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:
     """Name an annotation by its content and place."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import replace
@@ -38,7 +37,7 @@ from ireneo.memories.quoting import (
 )
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.said import Quoted, SaidFact, is_quoted, key_of
-from ireneo.memories.wording import telling, words_of
+from ireneo.memories.wording import names_in, telling, words_of
 from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, worth
 from ireneo.patterns import lazy_re
 
@@ -50,7 +49,6 @@ MOST = 40
 _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
 """The maximum number of words of a later thing in a list."""
-_NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _ONLY_NAMES = lazy_re(lambda: rf"\b{either(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
 _AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
 _SPEAKERS = ("i", "we", "")
@@ -81,7 +79,7 @@ def said_facts(
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
-    reader.heard = frozenset(name for each in known for name in _names_in(each.text))
+    reader.heard = frozenset(name for each in known for name in names_in(each.text))
     reader.planned = planned_places(known)
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), plain(text), anyone=anyone)
@@ -130,11 +128,6 @@ def said_facts(
         fact = _answer(answer, asked, reader)
         found = {key_of(fact): fact, **found}
     return list(found.values())[:MOST]
-
-
-@lru_cache(4_096)
-def _names_in(text: str) -> Sequence[str]:
-    return _NAMED.findall(words_of(text))
 
 
 def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import CAPITAL, either, from_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import in_standard, terms
 from ireneo.patterns import lazy_re
 
+_NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 
 
@@ -35,6 +37,12 @@ def heard(text: str) -> str:
 def telling(text: str) -> frozenset[str]:
     """The words that distinguish a memory from others: no times and no common words."""
     return frozenset(term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit())
+
+
+@lru_cache(4_096)
+def names_in(text: str) -> Sequence[str]:
+    """The words that a memory writes like names, except at its beginning."""
+    return _NAMED.findall(words_of(text))
 
 
 @from_data

@@ -32,6 +32,7 @@ def with_threads_by_hand(
 
     Released threads are left out, as are added ones that are `closed` or unknown to the character `seen_by`.
     """
+    notes = each_once(notes)
     released = {note.about for note in notes if note.kind == "release"}
     worded = wordings(notes)
     added = [
@@ -41,6 +42,18 @@ def with_threads_by_hand(
     ]
     every = {each.id: _worded(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
     return tuple(every.values())
+
+
+def each_once(notes: Iterable[Annotation]) -> Sequence[Annotation]:
+    """Return notes without threads and facts that stand on the path already, of which notes are about the first one.
+
+    Where a client goes back to a message, what was written after it is carried there; it may return later.
+    """
+    first: dict[tuple[object, ...], str] = {}
+    owned = [note for note in notes if note.kind in ("thread", "canon")]
+    own: dict[str, str] = {note.id: first.setdefault(note.words, note.id) for note in owned}
+    told = [note for note in notes if own.get(note.id, note.id) == note.id]
+    return [replace(note, about=own[note.about]) if note.about in own else note for note in told]
 
 
 def thread_of(note: Annotation) -> Thread:
@@ -60,6 +73,7 @@ def thread_of(note: Annotation) -> Thread:
 
 def canon(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
     """Return the canon facts that were not released, in the order they were set, with edits applied."""
+    notes = each_once(notes)
     released = {note.about for note in notes if note.kind == "release"}
     worded = wordings(notes)
     return [

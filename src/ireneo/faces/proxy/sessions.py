@@ -107,7 +107,7 @@ class KeptSession:
         branches = await self.session.branches()
         head = branches.get(self.session.branch)
         if head is None or head.id != after:
-            await self.session.rewind(after)
+            await self.session.rewind(after, keep_notes=True)
         return MessageId(after), marks[-1]
 
     async def _append(
