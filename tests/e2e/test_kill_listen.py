@@ -21,7 +21,7 @@ from ireneo import Draft, Text, sync
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 COMMAND = "import sys; from ireneo.faces.cli.main import run; sys.argv[0] = 'ireneo'; run()"
 TOWNS = ("Porto", "Bergen", "Gdansk", "Tallinn", "Lugo", "Kotor", "Zadar")
-MESSAGES = 256
+MESSAGES = 128
 
 
 def work(path: Path) -> subprocess.Popen[bytes]:

@@ -21,7 +21,7 @@ from ireneo.adapters.in_memory import InMemoryStore
 
 CALLS = 7_000
 """Some milliseconds."""
-TURNS = 100
+TURNS = 50
 
 
 class Steps:
@@ -78,7 +78,7 @@ def counted() -> dict[str, int]:
 
     async def main() -> dict[str, int]:
         memory = memory_with_all(InMemoryStore())
-        await furnish(memory, messages=40)
+        await furnish(memory, messages=20)
         for verb in VERBS.values():
             await verb(memory)
         memory = memory_with_all(InMemoryStore())

@@ -162,9 +162,8 @@ def _slot(part: StatedPart) -> tuple[str, str, bool]:
     return part.guess.subject.casefold(), part.guess.attribute, part.guess.against
 
 
-@every_store
-@calm(5)
-@given(said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4))
+@calm(6)
+@given(store=stores, said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4))
 def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[str]) -> None:
     async def work(house: House) -> None:
         memory = await house.memory()

@@ -93,8 +93,7 @@ def test_every_verb_does_with_one_connection_to_read(furnished: Path, tmp_path: 
     with_all("sqlite", furnished, tmp_path, work)
 
 
-@pytest.mark.parametrize("store", STORES)
-def test_eight_that_work_at_once_end(store: str, furnished: Path, tmp_path: Path) -> None:
+def test_eight_that_work_at_once_end(furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         recalled: list[asyncio.Task[object]] = []
 
@@ -104,11 +103,10 @@ def test_eight_that_work_at_once_end(store: str, furnished: Path, tmp_path: Path
         await asyncio.gather(*(memory.work(until_idle=True, on_progress=ask) for _ in range(8)))
         await asyncio.gather(*recalled)
 
-    with_all(store, furnished, tmp_path, work)
+    with_all("sqlite", furnished, tmp_path, work)
 
 
-@pytest.mark.parametrize("store", STORES)
-def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: Path, tmp_path: Path) -> None:
+def test_whoever_is_told_of_progress_may_use_the_memory(furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         begun: list[asyncio.Task[object]] = []
 
@@ -130,7 +128,7 @@ def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: P
         assert len(begun) >= 2 * 4 * 4
         await asyncio.gather(*begun)
 
-    with_all(store, furnished, tmp_path, work)
+    with_all("sqlite", furnished, tmp_path, work)
 
 
 @pytest.mark.parametrize("store", STORES)

@@ -43,8 +43,8 @@ from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 KEY = SessionKey("work", "story")
 POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.3)
-LEAVES = 40
-NARROW, WIDE = 1_000, 2_000
+LEAVES = 32
+NARROW, WIDE = 850, 1_700
 PROMPT = "story-overview-1"
 _TOLD = re.compile(r"On day \d+ [A-Z]\w+ carried the \w+ to [A-Z]\w+[^.]*\.")
 PEOPLE = ("Vera", "Holm", "Tam", "Mira", "Quint", "Anselm", "Bodo", "Clara", "Dietrich")
@@ -256,7 +256,7 @@ async def test_a_narrow_context_shows_it_and_a_wide_one_does_not(story: Tale) ->
     assert not is_overview(wide)
     await story.session.summarise(WIDE)
     assert await story.session.due(1_300) == 0, "a near budget is served by the same one"
-    assert is_overview(await story.session.context(1_300))
+    assert is_overview(await story.session.context(1_100))
     assert len(story.overviews_asked) == 1
 
 
@@ -269,24 +269,24 @@ async def test_it_is_asked_to_fill_the_room_and_does(story: Tale) -> None:
     assert 0.6 * NARROW < characters / 4 < 0.95 * NARROW
     assert [day for day in range(LEAVES - 1) if told(day) not in prompt.user] == []
     context = await story.session.context(NARROW)
-    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 100]
+    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 80]
     assert 0.9 * characters / 4 < block.tokens <= NARROW
 
 
 @tale
 async def test_what_came_after_it_is_shown_by_the_usual_blocks_until_it_is_written_anew(story: Tale) -> None:
-    await story.tell(8, LEAVES)
+    await story.tell(6, LEAVES)
     assert [each.depth for each in (await story.session.summarise(NARROW)).summaries if each.depth == 0] == []
     context = await story.session.context(NARROW)
-    whole(context, 4 * (LEAVES + 8))
+    whole(context, 4 * (LEAVES + 6))
     assert is_overview(context)
     assert len([row for row in context.view if row.what == "summary"]) > 1
     assert told(LEAVES + 2)[:30] in str(context.messages)
-    await story.tell(10, LEAVES + 8)
+    await story.tell(8, LEAVES + 6)
     await story.session.summarise(NARROW)
     assert len(story.overviews_asked) == 2
     later = await story.session.context(NARROW)
-    whole(later, 4 * (LEAVES + 18))
+    whole(later, 4 * (LEAVES + 14))
     assert max(row.covers for row in later.view) > max(row.covers for row in context.view)
 
 
@@ -309,7 +309,7 @@ async def test_it_follows_the_path(story: Tale) -> None:
 @tale
 async def test_it_opens_to_what_it_stands_for(story: Tale) -> None:
     context = await story.session.context(NARROW)
-    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 100]
+    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 80]
     opened = await story.session.expand(block.id)
     assert opened.summary is not None
     assert (opened.parts[0].first, opened.parts[-1].last) == (opened.summary.first, opened.summary.last)
@@ -351,7 +351,7 @@ async def test_what_is_written_by_hand_of_a_part_is_shown_in_it(story: Tale) -> 
     assert "Vera sold the boat." in story.overviews_asked[-1].user
     assert "Vera sold the boat." in str(context.messages)
     assert told(10)[:20] not in story.overviews_asked[-1].user
-    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 100]
+    (block,) = [row for row in context.view if row.what == "summary" and row.covers > 80]
     await story.session.edit(block.id, "All of it was a dream of Vera.")
     assert "All of it was a dream of Vera." in str((await story.session.context(NARROW)).messages)
     assert await story.session.due(NARROW) == 0
@@ -368,7 +368,7 @@ async def test_what_is_erased_takes_it_away(story: Tale) -> None:
 @tale
 async def test_it_is_pruned_with_its_end(story: Tale) -> None:
     path = await story.session.messages()
-    await story.session.rewind(path[100].id)
+    await story.session.rewind(path[80].id)
     await story.session.prune()
     assert await story.stored() == []
 
@@ -396,7 +396,7 @@ def lies(prompt: Prompt) -> Scripted:
     if prompt.name != PROMPT:
         return honest(prompt)
     text = " ".join(f"{line} [7]" for line in _TOLD.findall(prompt.user))
-    return {"text": f"{text} Zarkon burned Easterby with 777 torches. [10]", "names": ["Zarkon", "Vera"]}
+    return {"text": f"{text} Zarkon left. [10]", "names": ["Zarkon", "Vera"]}
 
 
 def test_what_no_leaf_shows_is_struck_of_it() -> None:
@@ -407,7 +407,7 @@ def test_what_no_leaf_shows_is_struck_of_it() -> None:
         assert text.writing is not None
         assert (text.writing.struck, text.writing.repaired) == (1, False), "a sentence is no reason to ask again"
         assert "Zarkon" not in str(text)
-        assert len(story_text(text)) > 1_000
+        assert len(story_text(text)) > 800
         assert "Zarkon" not in str((await story.session.context(NARROW)).messages)
 
     on_a_copy(test, WIDE)
@@ -444,14 +444,14 @@ async def test_work_writes_it_once_a_context_lacked_it() -> None:
     story = Tale()
     await story.begin()
     assert await story.work() == [], "nobody asked for a narrow context yet"
-    for budget in (NARROW, NARROW + 100, NARROW):
+    for budget in (NARROW, NARROW + 80, NARROW):
         assert not is_overview(await story.session.context(budget))
     marks = await story.store.read(lambda tx: tx.rebuilds.of_session(KEY))
     assert [mark.budget_tokens for mark in marks] == [NARROW]
     assert len(await story.work()) == 1
     assert is_overview(await story.session.context(NARROW))
     assert await story.work() == []
-    await story.tell(20, LEAVES)
+    await story.tell(16, LEAVES)
     assert len(await story.work()) == 1, "it is renewed unasked"
 
 

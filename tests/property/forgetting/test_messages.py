@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.property.forgetting.material import MARK, all_told, learn_from, marks_of, needles, opened, raw, settle_in
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, live_in, stores
 from tests.property.invariants.material import FORMATS, TINY, Teller, places, scripts
 from tests.property.invariants.promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
 
@@ -49,9 +49,8 @@ async def all_promises(session: Session, place: int) -> None:
         await user_words(session, context, path)
 
 
-@every_store
-@calm(3)
-@given(steps=scripts(max_size=4), more=scripts(max_size=2), fork=places, chosen=some_places)
+@calm(4)
+@given(store=stores, steps=scripts(max_size=4), more=scripts(max_size=2), fork=places, chosen=some_places)
 def test_nothing_of_a_forgotten_message_is_left(
     store: str, steps: list[str], more: list[str], fork: int, chosen: list[int]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.forgetting.material import all_told, opened, raw
-from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.property.invariants.houses import House, calm, live_in, stores
 
 from ireneo import Draft
 from ireneo.log.message import Text
@@ -26,9 +26,8 @@ OF_OTHERS = ("The tide brought {mark}.", "Who mends {mark}?", "My brother sawed 
 lines = st.lists(st.sampled_from([*OF_HER, *OF_OTHERS]), min_size=1, max_size=7)
 
 
-@every_store
-@calm(5)
-@given(said=lines, of_memory=st.sets(st.integers(0, 7), max_size=3))
+@calm(7)
+@given(store=stores, said=lines, of_memory=st.sets(st.integers(0, 7), max_size=3))
 def test_nothing_said_of_somebody_is_left_that_was_not_shown(store: str, said: list[str], of_memory: set[int]) -> None:
     said = [OF_HER[0], *said]
     marks = [f"thing{number}q" for number in range(len(said))]

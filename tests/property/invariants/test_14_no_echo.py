@@ -15,7 +15,7 @@ from ireneo.memories.record import Kind, MemoryId
 from ireneo.ports.store import Transaction
 from ireneo.types import Record
 
-from .houses import House, calm, every_store, live_in, stores
+from .houses import House, calm, live_in, stores
 from .material import FORMATS, Teller
 from .promises import strings
 
@@ -128,9 +128,8 @@ def replace_uses(record: Record) -> tuple[MemoryId, str, int, float, object]:
     return record.id, record.state, record.seen, record.confidence, record.evidence
 
 
-@every_store
 @pytest.mark.parametrize("shown", [False, True])
-def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(store: str, shown: bool) -> None:
+def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(shown: bool) -> None:
     async def go(house: House) -> None:
         memory = await house.memory()
         known = await learn(memory)
@@ -153,11 +152,10 @@ def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(store: 
             assert said.did == "reinforced", said.reason
             assert said.record.seen == record.seen + 1
 
-    live_in(store, go)
+    live_in("in memory", go)
 
 
-@every_store
-def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it(store: str) -> None:
+def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it() -> None:
     async def go(house: House) -> None:
         memory = await house.memory()
         known = await learn(memory)
@@ -167,7 +165,7 @@ def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it
         assert [each.did for each in done] == ["ignored", "added"]
         assert (await memory.get([known[0].id]))[0].seen == 1
 
-    live_in(store, go)
+    live_in("in memory", go)
 
 
 def test_only_words_of_their_own_open_a_turn() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property.invariants.houses import House, calm, every_store, live_in, stores
+from tests.property.invariants.houses import House, calm, live_in, stores
 
 from ireneo import Draft, Policy
 from ireneo.log.message import Text, heard_by
@@ -86,8 +86,7 @@ def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
     live_in(store, work)
 
 
-@every_store
-def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too(store: str) -> None:
+def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too() -> None:
     async def work(house: House) -> None:
         memory = await house.memory()
         policy = TINY_STORY.seen("Vera")
@@ -102,11 +101,10 @@ def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too(store: str) -> N
         assert context.behind == 0
         assert [row.depth for row in context.view if row.what == "summary"]
 
-    live_in(store, work)
+    live_in("in memory", work)
 
 
-@every_store
-def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
+def test_the_work_tells_no_story_of_somebody_called_open() -> None:
     """What is stored besides, to be opened from one context, is the memory of nobody."""
 
     async def work(house: House) -> None:
@@ -122,4 +120,4 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         assert not any("open" in summarizer and "story-1" in summarizer for summarizer in summarizers)
         assert all(heard_by(message.draft, "Vera") for message in await session.messages())
 
-    live_in(store, work)
+    live_in("in memory", work)

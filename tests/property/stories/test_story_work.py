@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, calm, every_store, live_in, stores
+from tests.property.invariants.houses import House, calm, live_in, stores
 
 from ireneo import Memory, Policy
 from ireneo.engine import work as loop
@@ -153,8 +153,7 @@ def test_workers_that_overtake_each_other_write_each_text_once(
     live_in(store, work)
 
 
-@every_store
-def test_two_workers_that_are_never_overtaken_ask_for_each_text_once(store: str) -> None:
+def test_two_workers_that_are_never_overtaken_ask_for_each_text_once() -> None:
     async def work(house: House) -> None:
         inner, model = await house.store(), FickleLLM()
         memories = [memory_with(inner, model) for _ in range(3)]
@@ -169,7 +168,7 @@ def test_two_workers_that_are_never_overtaken_ask_for_each_text_once(store: str)
         assert len(set(asked)) == len(asked)
         await nothing_is_due(memories[1])
 
-    live_in(store, work)
+    live_in("sqlite", work)
 
 
 @calm(3)
@@ -209,9 +208,8 @@ def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind
     live_in(store, work)
 
 
-@every_store
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, when: str) -> None:
+def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(when: str) -> None:
     async def work(house: House) -> None:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
@@ -233,4 +231,4 @@ def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, 
         assert not [text for text in await texts_by_models(inner) if when == "before" and "zq1x9q " in text]
         sound(await session.context(600, preset=TINY_STORY), await session.messages(), 600)
 
-    live_in(store, work)
+    live_in("in memory", work)
