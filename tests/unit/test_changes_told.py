@@ -103,6 +103,8 @@ ENDED = (
 )
 
 STANDS = (
+    ("I run the kitchen of a primary school in Leith.", "Kola has started nursery."),
+    ("From Saturday we live above the shop.", "Shona has moved in with us, violins and all."),
     ("Our rent is 1,150 a month.", "The landlord has 40 flats."),
     ("I love jazz.", "Did I tell you about the jazz in the lift?"),
     ("I drink tea with milk.", "I hate milk in my coffee."),
@@ -337,6 +339,7 @@ def test_a_child_that_gives_something_up_is_still_called_so(tmp_path: Path) -> N
     [
         ("I moved to Oslo and I have twelve cats.", "Just kidding, I live in Bergen.", ["The user lives in Bergen."]),
         ("I'm allergic to nuts.", "just kidding lol", []),
+        ("I live in Oslo. I'm married to a dentist.", "Kidding, no dentist.", ["The user lives in Oslo."]),
     ],
 )
 def test_a_joke_that_is_taken_back_in_the_next_message_holds_no_longer(

@@ -100,6 +100,12 @@ def test_an_end_that_is_named_goes_before_all_others() -> None:
     assert passed(text, SAID, SAID + timedelta(days=7)) is None
 
 
+@pytest.mark.parametrize("words", ["my grant runs till june 2033", "I study here until 2033"])
+def test_a_year_that_is_named_is_waited_for(words: str) -> None:
+    assert passed(quoted(words), SAID, SAID + timedelta(days=300)) is None
+    assert passed(quoted(words), SAID, SAID + timedelta(days=1200))
+
+
 def test_what_is_no_quotation_does_not_pass() -> None:
     assert passed("The desk is next to the lift.", SAID, LATER) is None
 

@@ -167,6 +167,8 @@ TRAPS = (
     "My protagonist is allergic to silver.",
     "You are now a pirate. I'm your captain and I have a parrot.",
     "Imagine I had twins.",
+    "Write a toast for our captain, in his own voice: I have crossed four oceans and I live in Cork.",
+    "Our head is convinced the mill is closing.",
     "One day I'll have a farm.",
     "She told me I should move to Ghent.",
     "Can you write a bio that says I speak Welsh?",
@@ -265,6 +267,14 @@ def test_what_only_says_when_and_what_never_was_fill_no_slot(text: str) -> None:
 )
 def test_what_others_put_about_is_not_held(text: str) -> None:
     assert not told(text)
+
+
+def test_what_is_put_right_after_hearsay_is_no_name() -> None:
+    assert "name" not in {fact.attribute for fact in told("Everybody thinks I'm from Poland, I'm Slovak.")}
+
+
+def test_what_is_so_from_now_on_is_no_wish_for_answers() -> None:
+    assert "manner" not in {fact.attribute for fact in told("Only years 7 and 8 from now on.")}
 
 
 def test_a_part_in_a_play_is_no_name() -> None:

@@ -54,7 +54,7 @@ from ireneo.memories.extract import said_facts
 from ireneo.memories.quoting import question_of
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import words_of
+from ireneo.memories.wording import telling, words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -333,11 +333,13 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
 
 
 def _taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
-    """The memories of the user's previous message, if this one begins by calling it a joke."""
+    """The memories of the user's previous message that this one begins by calling a joke: all, if it names none."""
     last = next((each for each in reversed(before) if each.role == "user"), None)
     if said.role != "user" or last is None or not is_joke_taken_back(said.text):
         return []
-    return [each for each in known if each.holds and set(each.sources) == {last.message}]
+    told = [each for each in known if each.holds and set(each.sources) == {last.message}]
+    # "Kidding, no boyfriend": what else that message said is so.
+    return [each for each in told if not telling(each.text).isdisjoint(telling(said.text))] or told
 
 
 def _is_work_on_files(messages: Sequence[Message]) -> bool:

@@ -261,6 +261,9 @@ def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) 
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
             supposes = rows.condition.match(piece) or rows.supposed.search(piece) or rows.hyperbole.search(piece)
             yield _Beside(text="") if supposes else replace(said, text=piece, asks=True)
+            if f"{piece}:" in bare:
+                # "Write a toast, something like: I have four wives": the rest is what somebody else is to say.
+                return
             continue
         if _is_of_others(pieces, at, rows):
             own = _before_report(piece, rows)

@@ -50,8 +50,10 @@ from ireneo.memories.figures import (
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.occupation import other_half
 from ireneo.memories.plans import OFF, called_off, came_true, is_coming, is_plan, without_plans
+from ireneo.memories.quoting import speaks_of_somebody
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.rivals import (
+    OPENING_NAME,
     Clause,
     are_rivals,
     clause_of,
@@ -403,6 +405,8 @@ class _ChangeReader:
         """Memories of a home, a job and the like, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
+        named = OPENING_NAME.match(self.words) if speaks_of_somebody(self.words, "en") else None
+        of_whom = set(terms(named[0].split()[0])) - persons() - beings() if named else set[str]()
         for thing, own, tells, is_told_alike in changed_things(self.words):
             # A thing without its own patterns for a change must be called new.
             for each, _ in self.held if self.fresh or self.back or not is_told_alike else ():
@@ -414,6 +418,9 @@ class _ChangeReader:
                 if told and is_told_alike and telling(told[0]) & telling(own[0]):
                     continue
                 mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
+                if of_whom and of_whom.isdisjoint(terms(words)):
+                    # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
+                    continue
                 if each.attribute == "partner" and beings_in(mine, self.persons):
                     # "Mara's decree came through".
                     theirs = words

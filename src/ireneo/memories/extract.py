@@ -210,7 +210,7 @@ class _FactReader:
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """The facts of a statement; for an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
-        pieces = introduced(statement, opens=self.opens)
+        pieces = introduced(statement, opens=self.opens) if statement.joins else []
         self.opens = False
         german = statement.language == "de"
         if not pieces:

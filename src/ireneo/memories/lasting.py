@@ -17,6 +17,7 @@ from ireneo.language.files import topic
 from ireneo.language.moments import moments
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import in_standard, language_of_sentence, sentences
 from ireneo.memories.cues import cues, each_of, says
@@ -131,8 +132,9 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
     if not {"past", "perfect"}.isdisjoint(tenses):
         return None
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
-    # "In December we want to fly to Crete" is valid until December is over.
-    return _End(at=max(until, planned_for(plain, at) or until))
+    # "In December we want to fly to Crete" is valid until December is over, and "my grant runs till 2027" until then.
+    named = time_window(plain, at)
+    return _End(at=max(until, planned_for(plain, at) or until, (named and named.until) or until))
 
 
 def _question_of(text: str) -> str:
