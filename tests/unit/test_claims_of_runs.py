@@ -6,10 +6,8 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
 from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
-from tests.unit.test_lessons import learned
 
-from ireneo.lessons.findings import BREAKS
-from ireneo.lessons.lessons import merged_rules, worth_telling
+from ireneo.lessons.lessons import worth_telling
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import RunMaterial
@@ -284,17 +282,18 @@ def test_the_environment_in_which_tests_run_is_a_fact() -> None:
     assert not [cue for cue in observations(a_run(run("npx vitest", "ok"))) if "<command" in cue]
 
 
-def test_the_rules_that_a_linter_often_refuses_are_told_together() -> None:
-    wrapped = LINTED.replace("(errcheck)", "(errcheck)\nledger/rows.go:9:3: error is unwrapped here (wrapcheck)")
-    for often in (2, 3):
-        runs = [a_run(run("make lint", wrapped, failed=True), session=f"run{number}") for number in range(often)]
-        seen = observations(*runs)
-        records = [learned(each) for cue, each in seen.items() if cue.startswith(BREAKS)]
-        told = merged_rules([each for each in records if each is not None])
-        assert len(told) == (often == 3)
-    names = {"“Error return value of … is not checked (errcheck)”", "“error is unwrapped here (wrapcheck)”"}
-    said = told[0].text.removeprefix("`make lint` often refuses ").removesuffix(": write it right at once.")
-    assert set(said.split(" and ")) == names
+def test_a_name_that_a_tool_knows_with_its_place_is_given_so() -> None:
+    missing = "<tool_use_error>Agent type 'security' not found. Available agents: reviews:security</tool_use_error>"
+    asked = step("", "Task", {"agent": "security", "prompt": "Look."}, missing, True)
+    seen = observations(
+        a_run(asked, step("", "Task", {"agent": "reviews:security", "prompt": "Look."}, "Nothing found."))
+    )
+    (claim,) = seen["ledger <unknown> Task security"]
+    assert claim.text == "`Task` knows no `security` here: give it `reviews:security`."
+    assert worth_telling([claim])
+    (alone,) = observations(a_run(asked))["ledger <unknown> Task security"]
+    assert alone.text == "`Task` knows no `security` here: do it without."
+    assert not worth_telling([alone])
 
 
 GONE = "<tool_use_error>File does not exist.</tool_use_error>"

@@ -227,9 +227,3 @@ def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> 
 @pytest.mark.parametrize("cue", ["<asked> tests", "<refused> ledger sync"])
 def test_what_users_ask_for_and_refuse_again_and_again_is_a_rule(cue: str) -> None:
     assert section_of(replace(a_lesson("Add tests with the change."), cue=cue)) == "Rules"
-
-
-def test_the_rules_that_a_linter_often_refuses_are_a_finding_and_need_no_way_out() -> None:
-    broken = "`make lint` often refuses “the error is not checked (errcheck)”: write it right at once."
-    told = replace(a_lesson(broken, way_out=""), cue="<breaks> make lint: errcheck", category="failure")
-    assert [name for name, _ in instructions([told])[0].parts] == ["Findings"]

@@ -326,26 +326,12 @@ def test_what_nobody_typed_rules_nothing() -> None:
     [
         ("Don't use npm, use pnpm.", Trigger(command="npm", unless=("pnpm",)), "use `pnpm`"),
         ("We use uv instead of pip here.", Trigger(command="pip", unless=("uv",)), "use `uv`"),
-        ("Never force push.", Trigger(command="git push", words=("--force",)), ""),
-        (
-            "Please don't amend commits, the reviewers lose their place.",
-            Trigger(command="git commit", words=("--amend",)),
-            "",
-        ),
-        ("Do not stash my work, open the drafts instead.", Trigger(command="git stash"), ""),
-        ("Never push to main directly.", Trigger(command="git push", words=("main",)), ""),
-        (
-            "Always run `make fmt` before you commit.",
-            Trigger(command="git commit", unless=("make fmt",)),
-            "run `make fmt` first",
-        ),
         ("Never edit src/gen/api.py by hand.", Trigger(path="src/gen/api.py"), ""),
-        ("Never commit with --no-verify.", Trigger(command="git commit", words=("--no-verify",)), ""),
         ("We never write comments about other agents.", None, ""),
         ("Discuss with me any change of the schema before you make it.", None, ""),
     ],
 )
-def test_a_ruling_against_a_command_says_which_calls_go_against_it(
+def test_a_ruling_on_what_to_use_says_which_calls_go_against_it(
     words: str, trigger: Trigger | None, way_out: str
 ) -> None:
     (found,) = ruled(said("Done."), user(words))
@@ -451,6 +437,21 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
     (found,) = ruled(said("Done."), asked, run("gh api comments", "2 comments"), added)
     assert found.text == "On “Are the comments of the reviewers still valid?”: “and remember to use pagination”"
     assert not worth_telling([found])  # It may be of that request alone.
+
+
+@pytest.mark.parametrize(
+    ("words", "so"),
+    [
+        ("Prefer subagents for reviews, they keep our main context small.", True),
+        ("Can we stick to the workflow of draft and review?", True),
+        ("Keep our release documentation in the wiki.", True),
+        ("Keep larger buttons, they make our toolbar calm.", False),
+        ("Keep our header in the middle.", False),
+    ],
+)
+def test_how_work_is_done_is_told_from_one_run_and_what_is_made_is_not(words: str, *, so: bool) -> None:
+    found = ruled(said("I have changed the reader."), user(words))
+    assert any(worth_telling([each]) for each in found) == so
 
 
 def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:

@@ -396,6 +396,41 @@ def record(text: str, **change: object) -> Record:
     return Record(id=MemoryId("m_one"), kind="failure", key="k", text=text, at=NOW, recorded=NOW, evidence=pieces)
 
 
+@pytest.mark.parametrize(
+    ("text", "met", "harmless"),
+    [
+        ("Never force push.", "git push -f origin wip", "git push origin wip"),
+        ("Please don't amend commits, the reviewers lose their place.", "git commit --amend", "git commit -m rows"),
+        ("Do not stash my work, open the drafts instead.", "git stash", "git status"),
+        ("Never push to main directly.", "git push origin main", "git push origin wip"),
+        ("Always run `make fmt` before you commit.", "git commit -m rows", "make fmt && git commit -m rows"),
+        ("Never commit with --no-verify.", "git commit --no-verify -m rows", "git commit -m rows"),
+        ("Please never run tofu apply yourself.", "cd infra && tofu apply", "tofu plan"),
+        (
+            "On `rm -rf node_modules`: “never delete the cache with rm -rf node_modules”",
+            "rm -rf node_modules",
+            "rm -rf out",
+        ),
+        ("We don't open pull requests against develop.", "gh pr create --base develop", "gh pr create --base main"),
+        ("Never call cargo build yourself, use the make targets.", "cargo build --release", "make build"),
+    ],
+)
+def test_a_ruling_is_heard_where_its_words_name_the_call(text: str, met: str, harmless: str) -> None:
+    ruling = replace(record(text, messages=("m_two",)), kind="procedural", cue="<ruling> x")
+    trap = one_trap(ruling, ["cli"])
+    assert trap is not None
+    assert trap.ruling
+    assert advice([trap], "Bash", {"command": met}, SessionSoFar, project="cli") is not None
+    assert advice([trap], "Bash", {"command": harmless}, SessionSoFar, project="cli") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Keep commits small.", "We never write comments about rows.", "Use the make targets."]
+)
+def test_a_ruling_that_forbids_no_call_stops_none(text: str) -> None:
+    assert one_trap(replace(record(text, messages=("m_two",)), kind="procedural", cue="<ruling> x"), ["cli"]) is None
+
+
 def test_what_was_told_by_hand_needs_no_way_out() -> None:
     text = "`terraform apply` from a laptop corrupts the state"
     by_hand, by_log = one_trap(record(text), ["cli"]), one_trap(record(text, messages=("m_two",)), ["cli"])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, Trap, TrapIndex, advice, shown_in
-from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
+from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps, projects_of
 from ireneo.lessons.repositories import REPOSITORY, united_projects
-from ireneo.lessons.run import Observation
+from ireneo.lessons.run import Observation, is_ruling
 from ireneo.lessons.told_failures import told_traps
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
@@ -48,15 +48,21 @@ def observations_by_cue(
 
 
 def compile_traps(tx: Transaction, space: str) -> TrapIndex:
-    """Compile the traps of a space from its lessons with their observations, and from reported failures."""
+    """Compile the traps of a space from its lessons with their observations, and from what was only told."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     cues = (cue for each in records for cue in cues_to_read(each.cue))
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
     beside = cues_beside(one for seen in observed.values() for one in seen)
     index = known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
     united = repositories(tx, space)
-    traps = [replace(each, projects=_with_united(each.projects, united)) for each in index.traps]
-    traps += [replace(each, projects=_with_united(each.projects, united)) for each in _told_traps(tx, space)]
+    traps = list(index.traps)
+    heard = {each.lesson: f"{each.command} ".lstrip() for each in traps if each.ruling}
+    told = [one for each in records if is_ruling(each.cue) for one in told_traps(each, projects_of(each))]
+    # The words of a ruling may name the command more exactly, or where its reader found none.
+    told = [each for each in told if each.command.startswith(heard.get(each.lesson, each.command))]
+    replaced = {each.lesson for each in told}
+    traps = [*(each for each in traps if each.lesson not in replaced), *told, *_told_traps(tx, space)]
+    traps = [replace(each, projects=_with_united(each.projects, united)) for each in traps]
     return replace(index, traps=tuple(traps), projects=_with_united(index.projects, united))
 
 

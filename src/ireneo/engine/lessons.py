@@ -22,7 +22,7 @@ from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.binding import attributed
-from ireneo.lessons.findings import BREAKS, PASSES
+from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     TWICE,
     Standing,
@@ -31,7 +31,6 @@ from ireneo.lessons.lessons import (
     is_in_sight,
     merged_checkouts,
     merged_checks,
-    merged_rules,
     projects_of,
     quotes,
     share_of,
@@ -151,7 +150,7 @@ def lessons(
     told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
     active = merged_checks([each for each in told if each.state == "active"])
     chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
-    chosen = merged_checkouts(merged_rules(chosen))
+    chosen = merged_checkouts(chosen)
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
@@ -354,7 +353,7 @@ def section_of(lesson: Lesson) -> str:
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
-    if lesson.cue.startswith((DEMANDED, BREAKS)):
+    if lesson.cue.startswith(DEMANDED):
         return "Findings"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 

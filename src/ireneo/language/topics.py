@@ -326,10 +326,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     folders: Row = ()  # Before the name of a folder whose files are not to be changed
     goes_on: Row = ()  # After it: a reason or a limit
     chosen: Row = ()  # Before something to be used or run
-    forbids: Row = ()  # Before an act that is forbidden
-    before: Row = ()  # Between what is to be done first and what comes after it
     changing: Set = frozenset()  # Verbs that mean the same where something is not to be changed
-    acts: Map = {}  # For each command, the words for what it does
     plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
     # At the beginning of a message: written by a program in the user's place, or a pasted plan
     harness: Patterns = BARE

@@ -25,7 +25,7 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import IN_SIGHT
+from ireneo.lessons.traps import IN_SIGHT, PROVEN
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
@@ -163,7 +163,7 @@ def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
     about = (_commands, _missing, _unknown, _slow, _hooks) if material.project else ()
     own = [each for read in about for each in read(material, run)]
-    return [*own, *_not_enough(material, run), *_rules_broken(material, run)]
+    return [*own, *_not_enough(material, run)]
 
 
 _IS_MISSING = lazy_re(
@@ -189,7 +189,7 @@ def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observ
         wanted = any(asked.search(f"{each.step.command}\n{each.step.output}") for each in group)
         if wanted and not (made or started):
             text = f"`{name}` is not installed here."
-            yield _fact(material, f"<missing> {name}", group, len(group), text, (f"what is missing: {name}", name))
+            yield fact(material, f"<missing> {name}", group, len(group), text, (f"what is missing: {name}", name))
 
 
 def _cannot_start(each: TriedCall, name: str) -> bool:
@@ -212,12 +212,17 @@ def _unknown(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observ
         if name and name in _values(each):
             lost.setdefault((each.tool, name), []).append(each)
     for (tool, name), group in lost.items():
-        if not any(each.worked and each.tool == tool and name in _values(each) for each in run):
-            text = f"`{tool}` knows no `{name}` here: {WITHOUT}."
-            seen = _fact(
-                material, f"<unknown> {tool} {name}", group, len(group), text, (f"unknown to {tool}: {name}", name)
-            )
-            yield replace(seen, way_out=WITHOUT, trigger=Trigger(tool=tool, words=(name,)))
+        known = [value for each in run if each.worked and each.tool == tool for value in _values(each) if name in value]
+        if name in known:
+            continue
+        # The same name may be known with the place that it comes from: `reviews:security` for `security`.
+        longer = next((value for value in known if value.endswith(name) and len(value.split()) == 1), "")
+        way_out = f"give it `{longer}`" if longer else WITHOUT
+        text = f"`{tool}` knows no `{name}` here: {way_out}."
+        shown = [*group, *(each for each in run if longer and each.worked and longer in _values(each))][:2]
+        seen = fact(material, f"<unknown> {tool} {name}", shown, len(group), text, (f"unknown to {tool}: {name}", name))
+        proven = {**seen.conditions, **({PROVEN: "yes"} if longer else {})}
+        yield replace(seen, way_out=way_out, trigger=Trigger(tool=tool, words=(name,)), conditions=proven)
 
 
 WITHOUT = "do it without"
@@ -253,7 +258,7 @@ def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
     said = said if len(checks) > 1 else f"{checks[0]}, and fails where it does: run it before."
     seen = [*(each for each in refused if each is not shown), shown]
     text = f"A commit here runs {said}"
-    yield _fact(material, "<hook> git commit", seen, len(seen), text, ("what a commit runs", "checks"))
+    yield fact(material, "<hook> git commit", seen, len(seen), text, ("what a commit runs", "checks"))
 
 
 def _checks_of(commit: TriedCall) -> list[str]:
@@ -280,7 +285,7 @@ def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observati
         if said:
             text = f"`{program}` on `{file}` ends with “{said}”: {IN_PARTS}"
             seen = [*(each for each in group if each not in late), *late]
-            yield _fact(material, f"<slow> {program} {file}", seen, len(late), text, (f"what is slow: {file}", file))
+            yield fact(material, f"<slow> {program} {file}", seen, len(late), text, (f"what is slow: {file}", file))
 
 
 def _time_out(each: TriedCall) -> str:
@@ -315,47 +320,6 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
                 # Tests run by another program may be part of them; tasks of the same runner are different.
                 if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
                     yield _told_beside(material, before, each)
-
-
-BREAKS = "<breaks> "
-"""Prefix of the cues of rules of a linter that were broken."""
-OFTEN, AT_ONCE = "often refuses", "write it right at once."
-_RULE = lazy_re(r"\((?P<named>[a-z][\w-]{2,30})\)$|^(?P<coded>[A-Z]{1,4}\d{3,4})\b")
-_KNOWN = frozenset(
-    "gofmt gofumpt goimports fmt format rustfmt prettier unused typecheck "
-    "E501 E902 E999 F401 F811 F821 F841 W291 W293".split()
-)
-"""Rules about layout, unused names and missing names, which everybody knows."""
-
-
-def _rules_broken(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The linter rules that a run broke, each by its name."""
-    messages = {message.id: message for message in material.messages}
-    broken: dict[tuple[str, str], list[tuple[TriedCall, str]]] = {}
-    for each in run:
-        serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
-        for fault in each.faults if each.shell and serves in ("linter", "checks") else ():
-            rule = _RULE.search(fault)
-            # A code alone doesn't say what to write.
-            if rule is not None and rule[rule.lastgroup or 0] not in _KNOWN and " " in fault:
-                broken.setdefault((each.program, rule[rule.lastgroup or 0]), []).append((each, fault))
-    for (program, name), found in broken.items():
-        each, fault = found[0]
-        sources = cited_sources(each.step.sources, messages)
-        text = f"`{each.shown}` {OFTEN} “{fault}”: {AT_ONCE}"
-        yield Observation(
-            cue=f"{BREAKS}{plain_name(program)}: {name}",
-            category="failure",
-            session=material.session,
-            project=material.project,
-            at=each.at,
-            held=len(found),
-            text=text if is_supported(text, sources, messages) else "",
-            task_type="check",
-            conditions={"tool": each.tool, "program": program},
-            sources=sources,
-            tokens=sum(one.tokens for one, _ in found),
-        )
 
 
 def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
@@ -408,10 +372,10 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         if (found := _IN_ONE.match(shown)) is not None:
             # The name of the environment differs from one checkout to the next.
             said = f"This project runs its {what} with `{shown[found.end() :].strip()}` through `{found[0]}`."
-        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
+        yield fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
 
 
-def _fact(
+def fact(
     material: RunMaterial,
     about: str,
     seen: Sequence[TriedCall],
@@ -419,6 +383,7 @@ def _fact(
     text: str,
     slot: tuple[str, str],
 ) -> Observation:
+    """The observation of a fact about the project, `held` of the times that it could be `seen`."""
     messages = {message.id: message for message in material.messages}
     sources = cited_sources((name for each in seen[-4:] for name in each.step.sources), messages)
     attribute, value = slot

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_of_display, is_of_moment, is_pasted, limits_edit, stands_alone
-from ireneo.lessons.findings import AT_ONCE, BREAKS, OF_FILES, OFTEN, PASSES, RUN_BOTH, addresses_agent, is_check
+from ireneo.lessons.findings import OF_FILES, PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -35,7 +35,7 @@ from ireneo.lessons.remedies import is_of_a_machine
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.said_once import is_of_project, reaches_beyond
+from ireneo.lessons.said_once import is_of_project, is_of_work, reaches_beyond
 from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
@@ -250,7 +250,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
             return again
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
-        lasts = often or reaches_beyond(best.text)
+        lasts = often or reaches_beyond(best.text) or is_of_work(best.text, conceded=conceded)
         # If a folder's name only means its content, the ruling doesn't name its subject better.
         named = best.trigger is not None and best.trigger.path in best.text
         alone = alone or (lasts and stands_alone(best.text, named=named, conceded=conceded))
@@ -268,8 +268,6 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return runs >= (MANY if OF_FILES in best.conditions else THRICE) or (
             best.cue.startswith(ASKED) and held >= INSISTS
         )
-    if best.cue.startswith(BREAKS):
-        return runs >= THRICE
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
@@ -466,29 +464,6 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
     have = {piece.session for piece in record.evidence}
     more = {piece.session: piece for each in others for piece in each.evidence if not piece.against}
     return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
-
-
-_BREAKS = lazy_re(rf"(`[^`]+`) {OFTEN} (“.+”): {re.escape(AT_ONCE)}")
-MOST_RULES = 5
-"""How many rules of a linter one lesson names at most: those that most runs broke."""
-
-
-def merged_rules(records: Sequence[Record]) -> list[Record]:
-    """Merge the rules that one linter of a project often reports into a lesson, in the place of the first."""
-    return [_as_one_linter(group) if len(group) > 1 else group[0] for group in _grouped(records, _linter)]
-
-
-def _linter(record: Record) -> str:
-    """The linter whose rule a lesson names; empty for other lessons, and for one that the user kept."""
-    found = _BREAKS.fullmatch(record.text) if record.cue.startswith(BREAKS) and not is_kept(record) else None
-    return found[1] if found else ""
-
-
-def _as_one_linter(group: Sequence[Record]) -> Record:
-    ranked = sorted(group, key=lambda each: (-len(each.sessions), each.id))[:MOST_RULES]
-    named = [found for each in ranked if (found := _BREAKS.fullmatch(each.text))]
-    several = f"{', '.join(each[2] for each in named[:-1])} and {named[-1][2]}"
-    return replace(_with_evidence(ranked[0], ranked[1:]), text=f"{named[0][1]} {OFTEN} {several}: {AT_ONCE}")
 
 
 def merged_checkouts(records: Sequence[Record]) -> list[Record]:

@@ -51,7 +51,7 @@ _WORKERS = frozenset(
     "-n -j -w --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
 )
 _ONE_BY_ONE = frozenset("--runInBand --no-parallel --serial no:xdist".split())
-_GOES_TO = frozenset(("switch", "checkout"))
+_GOES_TO = frozenset(("switch", "checkout", "--base", "-B"))
 _BRANCHING = frozenset("push pull merge rebase".split())
 
 

@@ -54,6 +54,7 @@ from ireneo.lessons.rule_weights import (
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import is_of_project
 from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.told_calls import clauses_of, failing_call, is_banned
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
 from ireneo.memories.record import Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
@@ -209,7 +210,7 @@ def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: Use
 
 
 def _is_general(text: str, said: UserWords) -> bool:
-    return is_of_project(text) or stands_alone(text, named=_trigger(text) is not None, conceded=said.conceded)
+    return is_of_project(text) or stands_alone(text, named=names_call(text), conceded=said.conceded)
 
 
 def _is_alternative(sentence: str) -> bool:
@@ -361,7 +362,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     text = from_where_it_binds(_TEMPER.sub("", text), conceded=said.conceded)
     stems, trigger = stems_of(text), _trigger(text) or _left_alone(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
-    about = "" if trigger or tells else said.about
+    about = "" if trigger or tells or names_call(text) else said.about
     # Its subject may be another than the text it replies to: something that it names, or how work is done.
     apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
     about = "" if apart and len(stems) >= FEW else about
@@ -609,25 +610,6 @@ _LEAVES_BE = lazy_re(
     re.I,
 )
 """A ban on changing the content of a folder, by its name: “never touch the migrations”."""
-_ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _SAYS.acts.values())})", re.I)
-_FORBIDS_ACT = lazy_re(
-    lambda: rf"(?<!\w){either(_SAYS.forbids)}(?P<act>{either(map(either, _SAYS.acts.values()))})\b", re.I
-)
-_FIRST = lazy_re(
-    lambda: (
-        rf"(?<!\w){either(_SAYS.chosen)}{_THING}[^.;\n]{{0,40}}? {either(_SAYS.before)} (?:\w+ )?"
-        rf"(?P<act>{either(map(either, _SAYS.acts.values()))})\b"
-    ),
-    re.I,
-)
-_FIRST_TURNED = lazy_re(
-    lambda: (
-        rf"(?<!\w){either(_SAYS.before)} (?:\w+ )?(?P<act>{either(map(either, _SAYS.acts.values()))})\b"
-        rf"[^.;\n]{{0,60}}?{either(_SAYS.chosen)}{_THING}"
-    ),
-    re.I,
-)
-_BRANCH = lazy_re(r"\b(main|master|develop|dev|trunk)\b", re.I)
 _FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
 
 
@@ -643,30 +625,27 @@ def _thing(written: str) -> str:
 
 
 def _trigger(text: str) -> Trigger | None:
-    """The calls that violate a ruling; None if it names none."""
+    """The calls that violate a ruling which says what to use, or not to use; None if it names none."""
     refused, chosen = things(text, _REFUSES), things(text, _CHOOSES)
-    first = _FIRST.search(text) or _FIRST_TURNED.search(text)
-    if first is not None and (thing := _thing(first["thing"])):
-        return Trigger(command=_command_of(first["act"]), unless=(thing,))
     unless = tuple(dict.fromkeys(each for each in chosen if each not in refused))
-    act = _FORBIDS_ACT.search(text)
     for each in refused:
         flags = tuple(_FLAG.findall(each))
         if each.startswith("-"):
-            return Trigger(
-                command=_command_of(act["act"]) if act else _said_command(text), words=(each,), unless=unless
-            )
+            return Trigger(words=(each,), unless=unless)
         if each.split()[0].lower() in _PROGRAMS:
             plain = " ".join(word for word in each.split() if not word.startswith("-"))
             return Trigger(command=plain, words=flags, unless=unless)
         if "/" in each or "." in each:
             return Trigger(path=each, unless=unless)
-    if act is not None and (binding_forbids(text) or forbids(text)):
-        branch = _BRANCH.search(text, act.end())
-        command, *named = re.split(r" (?=--)", _command_of(act["act"]))
-        words = (*named, *_FLAG.findall(text), *((branch[1],) if branch else ()))
-        return Trigger(command=command, words=words, unless=unless)
     return None
+
+
+def names_call(text: str) -> bool:
+    """Whether a ruling names the call that it forbids, or what must come before it."""
+    clauses = [*clauses_of(text)]
+    at, call = failing_call(clauses)
+    found = call is not None and (bool(call.before) or is_banned(clauses[at]))
+    return found or _trigger(text) is not None
 
 
 def _left_alone(text: str) -> Trigger | None:
@@ -677,26 +656,8 @@ def _left_alone(text: str) -> Trigger | None:
     return Trigger(path=f"{folder}/") if folder and folder not in general else None
 
 
-def binding_forbids(text: str) -> bool:
-    """Whether a text forbids something permanently."""
-    return any(binding_strength(each) >= STRONG or consults(each.text) for each in own_words(text))
-
-
-def _command_of(act: str) -> str:
-    return next((name for name, said in _SAYS.acts.items() if re.fullmatch(either(said), act, re.IGNORECASE)), "")
-
-
-def _said_command(text: str) -> str:
-    """The command that a text means by a verb."""
-    found = _ACT.search(text)
-    return _command_of(found[0]) if found else ""
-
-
 def _way_out(text: str) -> str:
-    """What to do instead, if a ruling names it."""
-    first = _FIRST.search(text) or _FIRST_TURNED.search(text)
-    if first is not None and (thing := _thing(first["thing"])):
-        return f"run `{thing}` first"
+    """What to use instead, if a ruling names it."""
     refused = things(text, _REFUSES)
     chosen = [each for each in things(text, _CHOOSES) if each not in refused]
     return f"use `{chosen[0]}`" if chosen and refused else ""

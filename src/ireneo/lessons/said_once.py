@@ -11,7 +11,7 @@ from ireneo.language.files import topic
 from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce, Wishes
 from ireneo.language.words import common_words
 from ireneo.lessons.binding import binds_work, is_pasted, is_senseless, is_to_be_recorded, parts_of, places_kind
-from ireneo.lessons.rule_weights import ABOUT, WORD
+from ireneo.lessons.rule_weights import ABOUT, WORD, of_task
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
@@ -53,6 +53,15 @@ def reaches_beyond(ruling: str) -> bool:
         # An answer, or the correction of an edit, mostly needs the text before it.
         return any(_lasts(each) for each in told)
     return any(_reaches(each) for each in told)
+
+
+def is_of_work(ruling: str, *, conceded: bool) -> bool:
+    """Whether a ruling is about how work is done, not about what is made; or corrects where something belongs."""
+    if ABOUT.match(ruling) is not None or _SAYS.spoken.search(ruling) or _SAYS.narrow.search(ruling):
+        return False
+    told = [each for each in sentences(ruling) if not of_task(each)]
+    told = [each for each in told if not each.endswith("?") or _RULINGS.polite.match(each)]
+    return any(_RULINGS.process.search(each) or (conceded and _RULINGS.places.search(each)) for each in told)
 
 
 def _lasts(sentence: str) -> bool:

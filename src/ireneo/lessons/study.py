@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.attempts import read_tasks
+from ireneo.lessons.baseline import failing_before
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, noted_claims
 from ireneo.lessons.places import floods, places
@@ -33,7 +34,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
     """The observations that follow from a run's calls: failures with their remedies, demands, facts."""
     run = tried_calls(material)
     said = Said(material.messages)
-    traps = failures(material, run, said)
+    traps = [*failures(material, run, said), *failing_before(material, run)]
     if material.outcome == "bad":
         return [*traps, *demands(material, run)]
     return [

@@ -68,6 +68,11 @@ def _bare(clause: str) -> Iterator[str]:
         yield told
 
 
+def is_banned(clause: str) -> bool:
+    """Whether a clause says that something must not be done: "never …", "we don't …"."""
+    return bool(_SAYS.bans.search(clause) or FORBIDS.search(clause))
+
+
 def goes_wrong(clause: str) -> bool:
     """Whether a clause says that something fails, or must not be done."""
     return bool(_SAYS.fails.search(clause) or _SAYS.bans.search(clause))
@@ -110,7 +115,7 @@ _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
 _IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(
     lambda: (
-        rf"^(.{{1,300}}?),?\s+(?:{row_of('ahead_of')})\s+(?:(?:{row_of('the')})\s+)?"
+        rf"^(.{{1,300}}?),?\s+(?:{row_of('ahead_of')})\s+(?:(?:{row_of('the')}|{row_of('through')})\s+)?"
         rf"(?:(?:{row_of('runs')})\s+)?$"
     ),
     re.I,
@@ -229,7 +234,10 @@ def _calls_at(
     elif not everyday and is_program(program) and program not in known.folders and _acts(program, said):
         host = HOSTNAME.search(clause)
         named = (host[0],) if host and program not in host[0] else ()
-        yield "alone", ToldCall(command=program, words=(*flags, *named))
+        # "rm -rf node_modules" is about that folder.
+        given = (each for each in behind if each[0] != "-" and (PATH.fullmatch(each) or _MADE_UP.search(each)))
+        on = next(given, "") if program in known.looks_only else ""
+        yield "alone", ToldCall(command=program, words=(*flags, *named), on=on)
     elif not place and _PROGRAM.fullmatch(word.lower()) and word not in topic(Words).stop and word.isascii():
         yield from _unknown(word, flags, following)
 
@@ -250,7 +258,7 @@ def _with_object(
 
 def _unknown(word: str, flags: tuple[str, ...], following: str) -> Iterator[tuple[str, ToldCall]]:
     """A program of the project's own: it has flags, or fails by a name that is not a word."""
-    if flags or (_MADE_UP.search(word) and _SAYS.fails.search(following)):
+    if (flags and not _SAYS.bans.match(word)) or (_MADE_UP.search(word) and _SAYS.fails.search(following)):
         yield "unknown", ToldCall(command=word, words=flags)
 
 
@@ -267,10 +275,14 @@ def _acts(program: str, said: Sequence[str]) -> bool:
 def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
     """The commands expressed by verbs: "don't force push", "I committed with --no-verify"."""
     for verb, commands in _SAYS.deeds.items():
-        if found := re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I):
-            program, name, *flags = commands[0].split()
-            flags += _flags_of(clause.split(), ())
-            call = ToldCall(command=f"{program} {name}", words=tuple(flags))
+        found = re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I)
+        # As an order such a verb is rather what to do: "push to a branch".
+        before = clause[: found.start()] if found else ""
+        told = _BAN_BEFORE.search(before) or _AHEAD_OF.search(before)
+        if found and (told or not _SAYS.acts.fullmatch(found[0])):
+            call = call_of_command(commands[0]) or ToldCall(command=commands[0])
+            flags = (*call.words, *_flags_of(clause.split(), clause.split()))
+            call = replace(call, words=flags)
             how = "deed with a flag" if flags else "deed"
             yield NamedCall(at=at, start=found.start(), end=found.end(), call=call, how=how)
             return

@@ -31,6 +31,8 @@ from ireneo.lessons.limits import (
     WHOLE,
 )
 from ireneo.lessons.naming import program_name, programs
+from ireneo.lessons.rule_weights import ABOUT
+from ireneo.lessons.run import is_ruling
 from ireneo.lessons.told_calls import (
     EVERYTHING,
     FLAG,
@@ -53,6 +55,7 @@ from ireneo.lessons.told_calls import (
     failing_call,
     goes_well,
     goes_wrong,
+    is_banned,
     is_program,
     named_calls,
     row_of,
@@ -94,18 +97,21 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
 
 
 def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
-    """The traps of a reported failure; empty if it names no call, is disputed, or no way out is known.
+    """The traps of a reported failure, or of a ruling that forbids a call; empty if it names none, or is disputed.
 
-    A failure that was remembered by hand needs no way out, nor does something that must not be done at all.
+    The way out must be known, unless a failure was remembered by hand, or something must not be done at all.
     """
-    if record.cue or not record.holds or disputes(record):
+    ruling = is_ruling(record.cue)
+    if (record.cue and not ruling) or not record.holds or disputes(record):
         return []
     # A reverted change has no known way out: reverting it isn't one.
     if action_of(record.signature).startswith(_TAKEN_BACK):
         return []
     pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
-    by_hand = any(not each.messages for each in pieces)
-    told = [each for each in calls_told(record.text, record.signature) if each.way_out or each.forbidden or by_hand]
+    by_hand = not ruling and any(not each.messages for each in pieces)
+    text = ABOUT.sub("", record.text).rstrip("”") if ruling else record.text
+    told = calls_told(text, record.signature)
+    told = [each for each in told if each.forbidden or by_hand or (each.way_out and (each.unless or not ruling))]
     traps = [_trap(each, record, here) for each in told if pieces]
     return [each for each in traps if each.needle]
 
@@ -117,11 +123,13 @@ _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
 def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     pieces = supporting(record)
     times, dated = len(pieces), [each.when for each in pieces if each.when is not None]
-    often = "remembered" if times == 1 else f"remembered {times:,} times; last"
+    verb = "said" if is_ruling(record.cue) else "remembered"
+    often = verb if times == 1 else f"{verb} {times:,} times; last"
     last = max(dated, default=None)
     return Trap(
         lesson=record.id,
         remembered=True,
+        ruling=is_ruling(record.cue),
         said=_within_sentence(as_part(told.said)),
         way_out=_within_sentence(_INSTEAD.sub("", as_part(told.way_out))) or HEED,
         why=as_part(told.why).strip('“”"'),
@@ -289,7 +297,7 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
     _, _, error = text.partition(_REPORTED)
     errors = {each for each in clauses if each in error and _WORKED not in each}
     others = [each for place, each in enumerate(clauses) if place != at and each not in errors]
-    forbidden = bool(_SAYS.bans.search(failing))
+    forbidden = is_banned(failing)
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
         way = next((each for each in others if _adds_to(each, failing, about) or _SAYS.right.search(each)), "")
