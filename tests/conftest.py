@@ -7,6 +7,7 @@ import gc
 import inspect
 import os
 from collections.abc import Generator, Iterator
+from functools import wraps
 from pathlib import Path
 
 import certifi
@@ -68,7 +69,10 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that waits for something."""
+    """Run a test that waits for something; of a property, each example in a loop of its own."""
+    given_test = getattr(pyfuncitem.obj, "hypothesis", None)
+    if given_test and inspect.iscoroutinefunction(test := given_test.inner_test):
+        given_test.inner_test = wraps(test)(lambda *given, **named: asyncio.run(test(*given, **named)))
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = inspect.signature(pyfuncitem.obj).parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 
@@ -53,38 +52,35 @@ async def told(memory: Memory, branch: str = "main") -> list[str]:
 
 @calm(10)
 @given(changes=changes, named=st.booleans())
-def test_a_chat_stands_as_it_is_and_nothing_is_lost(changes: Sequence[tuple[str, int, str]], named: bool) -> None:
-    async def work() -> None:
-        async with ireneo.open(":memory:") as memory:
-            chat: Chat = [["words 0"], ["words 1"], ["words 2"], ["the end"]]
-            said_here = 0
+async def test_a_chat_stands_as_it_is_and_nothing_is_lost(changes: Sequence[tuple[str, int, str]], named: bool) -> None:
+    async with ireneo.open(":memory:") as memory:
+        chat: Chat = [["words 0"], ["words 1"], ["words 2"], ["the end"]]
+        said_here = 0
 
-            async def take() -> None:
-                await memory.import_log(
-                    written(chat), log_format("sillytavern"), name="inn", session="inn" if named else None
-                )
+        async def take() -> None:
+            await memory.import_log(
+                written(chat), log_format("sillytavern"), name="inn", session="inn" if named else None
+            )
 
-            await take()
-            for kind, place, text in changes:
-                session = await memory.session("inn")
-                path = [message.id for message in await session.messages()]
+        await take()
+        for kind, place, text in changes:
+            session = await memory.session("inn")
+            path = [message.id for message in await session.messages()]
+            here = await told(memory)
+            if kind == "rewind":
+                await session.rewind(path[place % len(path)])
+            elif kind == "append":
+                said_here += 1
+                await session.append(f"said here {said_here}")
                 here = await told(memory)
-                if kind == "rewind":
-                    await session.rewind(path[place % len(path)])
-                elif kind == "append":
-                    said_here += 1
-                    await session.append(f"said here {said_here}")
-                    here = await told(memory)
-                    await take()
-                    assert await told(memory) == here, "who has gone on here stays there while the chat says no more"
-                    # From here on the chat goes on as well.
-                    chat.append([f"goes on {said_here}"])
-                else:
-                    changed(chat, kind, place, text)
                 await take()
-                assert await told(memory) == [versions[0] for versions in chat]
-                branches = await session.branches()
-                everything = [each for name in branches for each in await told(memory, name)]
-                assert all(f"said here {number + 1}" in everything for number in range(said_here))
-
-    asyncio.run(work())
+                assert await told(memory) == here, "who has gone on here stays there while the chat says no more"
+                # From here on the chat goes on as well.
+                chat.append([f"goes on {said_here}"])
+            else:
+                changed(chat, kind, place, text)
+            await take()
+            assert await told(memory) == [versions[0] for versions in chat]
+            branches = await session.branches()
+            everything = [each for name in branches for each in await told(memory, name)]
+            assert all(f"said here {number + 1}" in everything for number in range(said_here))

@@ -22,7 +22,7 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
 from .invariants.faults import BreakingStore, BrokenOffError, Fuse
-from .invariants.houses import House, calm, every_store, live_in, stores
+from .invariants.houses import calm, every_store, housed, stores
 from .invariants.promises import TOKENS
 
 TOWNS = ("Porto", "Bergen", "Gdansk", "Tallinn", "Lugo")
@@ -56,10 +56,10 @@ def evidence(tx: Transaction) -> list[tuple[str, tuple[str, ...]]]:
 
 @calm(4)
 @given(store=stores, towns=st.lists(st.sampled_from(TOWNS), min_size=1, max_size=4), data=st.data())
-def test_a_reader_that_is_broken_off_anywhere_has_read_all_or_nothing(
+async def test_a_reader_that_is_broken_off_anywhere_has_read_all_or_nothing(
     store: str, towns: list[str], data: st.DataObject
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         await (await memory.session("talk")).append(conversation(towns))
         fuse = Fuse()
@@ -76,8 +76,6 @@ def test_a_reader_that_is_broken_off_anywhere_has_read_all_or_nothing(
         assert await breaking.store.read(evidence) == _wanted(await _messages(memory))
         assert await hear(breaking) == 0
 
-    live_in(store, work)
-
 
 async def _messages(memory: object) -> list[tuple[str, str]]:
     session = await memory.session("talk")  # type: ignore[attr-defined]
@@ -93,8 +91,8 @@ def _wanted(messages: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str, .
 
 
 @every_store
-def test_readers_that_race_remember_what_one_does(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_readers_that_race_remember_what_one_does(store: str) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         await (await memory.session("talk")).append(conversation(TOWNS * (BATCH // len(TOWNS) + 1)))
         stores = [await house.store() for _ in range(3)]
@@ -102,15 +100,13 @@ def test_readers_that_race_remember_what_one_does(store: str) -> None:
         assert sum(counts) == len(_wanted(await _messages(memory)))
         assert await stores[0].read(evidence) == _wanted(await _messages(memory))
 
-    live_in(store, work)
-
 
 @calm(5)
 @given(store=stores, cuts=st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=4))
-def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
+async def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
     store: str, cuts: list[tuple[int, bool]]
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         session = await memory.session("talk")
         await session.append(conversation(TOWNS))
@@ -127,8 +123,6 @@ def test_what_forks_share_is_read_once_and_what_a_rewind_left_unread_never(
         read.update(await _messages(memory))
         assert await its.read(evidence) == _wanted(list(read.items()))
         assert await hear(its) == 0
-
-    live_in(store, work)
 
 
 SAID = (
@@ -164,8 +158,8 @@ def _slot(part: StatedPart) -> tuple[str, str, bool]:
 
 @calm(6)
 @given(store=stores, said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4))
-def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[str]) -> None:
-    async def work(house: House) -> None:
+async def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[str]) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         text = " ".join(said)
         first = await memory.remember(text)
@@ -175,5 +169,3 @@ def test_a_text_that_is_remembered_again_adds_no_memory(store: str, said: list[s
         again = await memory.remember(text)
         assert {each.record.id for each in (again, *again.more)} <= held
         assert len((first, *first.more)) == len((again, *again.more))
-
-    live_in(store, work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -161,21 +160,18 @@ async def answers_over_mcp(memory: ireneo.Memory, project: str, ids: Sequence[st
 
 @settings(deadline=None, max_examples=times(5))
 @given(steps(), st.permutations(SEEN_FROM))
-def test_no_call_from_one_project_shows_anothers(todo: list[tuple[str, str, str, int]], order: list[str]) -> None:
-    async def play() -> None:
-        async with ireneo.open(":memory:") as memory:
-            cast = Cast()
-            for number, step in enumerate(todo):
-                await done(memory, cast, number, step)
-            await memory.work(until_idle=True)
-            known = {name for each in await memory.memories(state="any", limit=1_000) for name in each.projects}
-            known |= {each.project or "" for each in await memory.sessions()}
-            asked = [(answers, project) for project in SEEN_FROM]
-            # A server is made for each of these, which takes longer than all its answers.
-            asked += [(answers_over_mcp, project) for project in order[:2]]
-            for ask, project in asked:
-                for answer in await ask(memory, project, cast.ids):
-                    shown = [word for word in cast.foreign(project, known) if word in answer]
-                    assert not shown, f"{project!r} shows {[(one, cast.marks[one]) for one in shown]}: {answer}"
-
-    asyncio.run(play())
+async def test_no_call_from_one_project_shows_anothers(todo: list[tuple[str, str, str, int]], order: list[str]) -> None:
+    async with ireneo.open(":memory:") as memory:
+        cast = Cast()
+        for number, step in enumerate(todo):
+            await done(memory, cast, number, step)
+        await memory.work(until_idle=True)
+        known = {name for each in await memory.memories(state="any", limit=1_000) for name in each.projects}
+        known |= {each.project or "" for each in await memory.sessions()}
+        asked = [(answers, project) for project in SEEN_FROM]
+        # A server is made for each of these, which takes longer than all its answers.
+        asked += [(answers_over_mcp, project) for project in order[:2]]
+        for ask, project in asked:
+            for answer in await ask(memory, project, cast.ids):
+                shown = [word for word in cast.foreign(project, known) if word in answer]
+                assert not shown, f"{project!r} shows {[(one, cast.marks[one]) for one in shown]}: {answer}"

@@ -30,31 +30,28 @@ told = st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 9), st.sampled_
 
 @calm(26)
 @given(told, st.integers(1, 3))
-def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], workers: int) -> None:
-    async def work() -> None:
-        store = InMemoryStore()
-        memories = [memory_over(store) for _ in range(workers)]
-        offers: list[tuple[str, MemoryDetails]] = [
-            (text, {"kind": "episodic", "at": START + timedelta(days=day), "session": session})
-            for text, day, session in episodes
-        ]
-        await memories[0].remember_all(offers)
-        done = await asyncio.gather(*(memory.reflect(force=True) for memory in memories))
-        assert all(len(each.conclusions) <= MOST_CONCLUSIONS for each in done)
-        held = {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))}
-        drawn = [each for each in held.values() if each.kind == "semantic"]
-        for each in drawn:
-            cited = [held[name] for name in each.evidence[0].memories]
-            assert len(events(cited)) >= 2
-            assert all(record.kind == "episodic" for record in cited)
-            assert each.seen == 1
-        assert all(each.reflected for each in held.values() if each.kind == "episodic")
-        for memory in memories:
-            assert await memory.reflect(force=True) == Reflected()
-        assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))} == held
-        assert _slots(drawn) == len(drawn)
-
-    asyncio.run(work())
+async def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], workers: int) -> None:
+    store = InMemoryStore()
+    memories = [memory_over(store) for _ in range(workers)]
+    offers: list[tuple[str, MemoryDetails]] = [
+        (text, {"kind": "episodic", "at": START + timedelta(days=day), "session": session})
+        for text, day, session in episodes
+    ]
+    await memories[0].remember_all(offers)
+    done = await asyncio.gather(*(memory.reflect(force=True) for memory in memories))
+    assert all(len(each.conclusions) <= MOST_CONCLUSIONS for each in done)
+    held = {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))}
+    drawn = [each for each in held.values() if each.kind == "semantic"]
+    for each in drawn:
+        cited = [held[name] for name in each.evidence[0].memories]
+        assert len(events(cited)) >= 2
+        assert all(record.kind == "episodic" for record in cited)
+        assert each.seen == 1
+    assert all(each.reflected for each in held.values() if each.kind == "episodic")
+    for memory in memories:
+        assert await memory.reflect(force=True) == Reflected()
+    assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))} == held
+    assert _slots(drawn) == len(drawn)
 
 
 def _slots(drawn: list[Record]) -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ireneo import Draft, Policy, Session, chat_format
 from ireneo.log.message import BLOCK_TAGS, PAD_TAG, PINS_TAG, Text
 
-from .invariants.houses import House, calm, live_in
+from .invariants.houses import calm, housed
 from .invariants.material import FORMATS, HASTY, TINY, Teller, scripts
 
 presets = st.sampled_from(["coding", "forge", "scratchpad", "story", TINY, HASTY])
@@ -57,14 +57,14 @@ async def paths(session: Session) -> tuple[list[str], str]:
 @pytest.mark.parametrize("name", FORMATS)
 @calm(3)
 @given(names=scripts(max_size=6), budget=budgets, preset=presets, ways=ways, notes=notes)
-def test_a_loop_that_hands_back_each_context_keeps_the_log_that_it_would_have_kept_by_hand(
+async def test_a_loop_that_hands_back_each_context_keeps_the_log_that_it_would_have_kept_by_hand(
     name: str, names: list[str], budget: int, preset: str | Policy, ways: list[str | None], notes: list[str]
 ) -> None:
     # A loop goes on when its calls are answered; what a format puts in an answer's place is nobody's.
     told = Teller().tell(name for name in names if "unanswered" not in name)
     prompt = [draft for at, draft in enumerate(told) if all(each.role == "system" for each in told[: at + 1])]
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         memory = await house.memory()
         by_hand, looped = await memory.session("by hand"), await memory.session("looped")
         for session in (by_hand, looped):
@@ -94,5 +94,3 @@ def test_a_loop_that_hands_back_each_context_keeps_the_log_that_it_would_have_ke
         assert not any(mark in words for mark in OURS)
         assert set(await looped.branches()) <= {"main"}
         assert (await looped.prune(dry_run=True)).messages == 0, "nothing was abandoned"
-
-    live_in("in memory", work)

@@ -149,18 +149,14 @@ def test_what_is_stored_with_its_secrets_stays_and_no_later_door_makes_a_second_
 
 @settings(deadline=None, max_examples=times(5))
 @given(talks())
-def test_what_the_model_was_shown_comes_back_as_the_same_messages(talk: tuple[Messages, list[Planted]]) -> None:
+async def test_what_the_model_was_shown_comes_back_as_the_same_messages(talk: tuple[Messages, list[Planted]]) -> None:
     messages, _ = talk
-
-    async def come() -> None:
-        async with ireneo.open(":memory:") as memory:
-            session = await memory.session(SESSION)
-            first = await session.append(messages, after="root", format="openai")
-            shown = await session.context(budget=200_000, to="openai")
-            again = await session.append(list(shown.messages), after="root", format="openai")
-            assert (again.ids, again.new, again.redacted) == (first.ids, 0, {})
-
-    asyncio.run(come())
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session(SESSION)
+        first = await session.append(messages, after="root", format="openai")
+        shown = await session.context(budget=200_000, to="openai")
+        again = await session.append(list(shown.messages), after="root", format="openai")
+        assert (again.ids, again.new, again.redacted) == (first.ids, 0, {})
 
 
 @settings(deadline=None, max_examples=times(5))

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import House, calm, housed, stores
 from tests.whole import whole
 
 import ireneo
@@ -235,8 +235,8 @@ async def leaks(house: House, taken: Sequence[tuple[str, str, str, int]]) -> lis
 
 @calm(3)
 @given(store=stores, taken=steps)
-def test_nobody_is_shown_what_they_did_not_live_through(store: str, taken: list[tuple[str, str, str, int]]) -> None:
-    async def work(house: House) -> None:
+async def test_nobody_is_shown_what_they_did_not_live_through(
+    store: str, taken: list[tuple[str, str, str, int]]
+) -> None:
+    async with housed(store) as house:
         assert await leaks(house, taken) == []
-
-    live_in(store, work)

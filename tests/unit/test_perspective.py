@@ -50,7 +50,7 @@ def session() -> list[Draft]:
     drafts = [Draft(role="user", parts=(Text(text="Please rename the helpers of the billing module."),))]
     drafts += step(0, "bash", "bash: frobnicate: command not found", failed=True, command=FAILED)
     drafts += step(1, "bash", "renamed 12 helpers", command="python tools/rename.py src")
-    for number in range(2, 60):
+    for number in range(2, 40):
         text = "\n".join(f"line {line} of module {number} has handle_{line}" for line in range(12))
         drafts += step(number, "read", text, path=f"src/billing/part_{number}.py")
     return drafts
@@ -91,8 +91,7 @@ def measured(
     return result, bill, [prompt for prompt in model.prompts if prompt.task == "act"]
 
 
-@pytest.mark.parametrize("write", [False, True])
-@pytest.mark.parametrize(("act", "share"), [(REPEAT, "100.0%"), (OTHER, "0.0%")])
+@pytest.mark.parametrize(("act", "share", "write"), [(REPEAT, "100.0%", False), (OTHER, "0.0%", True)])
 def test_what_the_model_repeats_is_counted(
     benchmark: ModuleType, cuts: list[Any], act: Scripted, share: str, write: bool
 ) -> None:
@@ -107,29 +106,16 @@ def test_what_the_model_repeats_is_counted(
     assert not result.stopped
 
 
-@pytest.mark.parametrize("write", [False, True])
-def test_the_model_is_shown_notes_in_the_voice_that_is_asked_for(
-    benchmark: ModuleType, cuts: list[Any], write: bool
-) -> None:
-    result, _, prompts = measured(benchmark, cuts[:1], lambda prompt: OTHER, write=write)
+def test_the_model_is_shown_notes_in_the_voice_that_is_asked_for(benchmark: ModuleType, cuts: list[Any]) -> None:
+    result, _, prompts = measured(benchmark, cuts[:1], lambda prompt: OTHER, write=True)
     assert len({prompt.user for prompt in prompts}) == 3
     assert len({prompt.system for prompt in prompts}) == 1
     for prompt, voice in zip(prompts, WHO, strict=True):
         notes = prompt.user[prompt.user.index("[SUMMARIZED]") :]
         assert f"{WHO[voice]} tried `{FAILED}`" in notes
         assert not any(f"{who} tried" in notes for other, who in WHO.items() if other != voice)
-        if write:
-            assert f"{WHO[voice]} read the parts" in notes
-    assert not write or not any(name.endswith("offline") for name in result.written)
-
-
-def test_a_voice_that_does_better_is_seen(benchmark: ModuleType, cuts: list[Any]) -> None:
-    heeds = lambda prompt: OTHER if "- I tried" in prompt.user else REPEAT  # noqa: E731
-    result, bill, _ = measured(benchmark, cuts, heeds)
-    assert [result.count(voice) for voice in WHO] == [0, 3, 3]
-    assert "0 repeats in the first alone, 3 in the second alone, p 0.25" in "\n".join(
-        benchmark.report(result, "scripted", bill)
-    )
+        assert f"{WHO[voice]} read the parts" in notes
+    assert not any(name.endswith("offline") for name in result.written)
 
 
 def test_a_cut_without_an_answer_in_one_voice_counts_in_none(benchmark: ModuleType, cuts: list[Any]) -> None:
@@ -141,27 +127,12 @@ def test_a_cut_without_an_answer_in_one_voice_counts_in_none(benchmark: ModuleTy
     assert list(benchmark.report(result, "scripted", bill))[-1] == "3 answers were none, the last: no"
 
 
-def test_it_gives_up_on_a_model_that_never_answers(benchmark: ModuleType, cuts: list[Any]) -> None:
-    result, bill, _ = measured(benchmark, cuts * 4, lambda prompt: BadReply("no", calls=1))
-    assert bill.calls == benchmark.FAULTS_IN_A_ROW
-    assert "stopped early" in list(benchmark.report(result, "scripted", bill))[-1]
-
-
 def test_it_stops_at_the_last_call_and_where_there_is_no_server(benchmark: ModuleType, cuts: list[Any]) -> None:
     result, bill, _ = measured(benchmark, cuts, lambda prompt: REPEAT, most=4)
     assert (len(result.repeats), bill.calls) == (1, 4)
     assert "--calls" in result.stopped
     result, _, _ = measured(benchmark, cuts, lambda prompt: ModelUnavailable("nobody there", calls=1))
     assert result.stopped == "nobody there"
-
-
-def test_without_a_model_it_says_what_it_is_for(benchmark: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        benchmark.main([])
-    assert ended.value.code == 2
-    told = capsys.readouterr()
-    assert "--model" in told.err
-    assert told.out == ""
 
 
 def test_the_same_deed_on_the_same_thing_is_a_repeat(benchmark: ModuleType, cuts: list[Any]) -> None:

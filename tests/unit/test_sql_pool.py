@@ -56,90 +56,75 @@ def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
     asyncio.run(main())
 
 
-def test_the_connection_that_came_back_last_is_used_first() -> None:
-    async def main() -> None:
-        pool, _ = pool_of("one", "two", "three")
-        first = await pool.run(giving)
-        assert [await pool.run(giving) for _ in range(5)] == [first] * 5
-
-    asyncio.run(main())
+async def test_the_connection_that_came_back_last_is_used_first() -> None:
+    pool, _ = pool_of("one", "two", "three")
+    first = await pool.run(giving)
+    assert [await pool.run(giving) for _ in range(5)] == [first] * 5
 
 
-def test_work_that_is_cancelled_before_it_began_never_does() -> None:
-    async def main() -> None:
-        pool, _ = pool_of("one")
-        gate, late = Gate(), Gate()
-        first = await gate.begin(pool)
-        waiting = asyncio.create_task(pool.run(late.work))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        assert waiting.cancelled()
-        gate.go_on.set()
-        assert await first == "one"
-        assert await pool.run(giving) == "one"
-        assert not late.begun.is_set()
-
-    asyncio.run(main())
+async def test_work_that_is_cancelled_before_it_began_never_does() -> None:
+    pool, _ = pool_of("one")
+    gate, late = Gate(), Gate()
+    first = await gate.begin(pool)
+    waiting = asyncio.create_task(pool.run(late.work))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    gate.go_on.set()
+    assert await first == "one"
+    assert await pool.run(giving) == "one"
+    assert not late.begun.is_set()
 
 
-def test_work_that_is_cancelled_hands_back_when_it_is_through() -> None:
-    async def main() -> None:
-        pool, _ = pool_of("one")
-        gate = Gate()
-        task = await gate.begin(pool)
-        task.cancel()
-        # The task leaves at once, and the connection is still in use.
-        await asyncio.wait([task])
-        assert task.cancelled()
-        following = asyncio.create_task(pool.run(giving))
-        await asyncio.sleep(0.01)
-        assert not following.done()
-        gate.go_on.set()
-        assert await following == "one"
-        assert gate.cancelled
-
-    asyncio.run(main())
+async def test_work_that_is_cancelled_hands_back_when_it_is_through() -> None:
+    pool, _ = pool_of("one")
+    gate = Gate()
+    task = await gate.begin(pool)
+    task.cancel()
+    # The task leaves at once, and the connection is still in use.
+    await asyncio.wait([task])
+    assert task.cancelled()
+    following = asyncio.create_task(pool.run(giving))
+    await asyncio.sleep(0.01)
+    assert not following.done()
+    gate.go_on.set()
+    assert await following == "one"
+    assert gate.cancelled
 
 
-def test_a_closed_pool_takes_nothing_on_and_retires_what_comes_back() -> None:
-    async def main() -> None:
-        pool, retired = pool_of("one", "two")
-        gate, other = Gate(), Gate()
-        first, second = await gate.begin(pool), await other.begin(pool)
-        late = asyncio.create_task(pool.run(giving))
-        await asyncio.sleep(0)
-        gate.go_on.set()
-        one = await first
-        await asyncio.wait([late])
-        assert list(pool.close()) == [one]
-        with pytest.raises(StoreError):
-            await pool.run(giving)
-        assert retired == []
-        other.go_on.set()
-        two = await second
-        assert retired == [two]
-        assert {one, two} == {"one", "two"}
-        assert list(pool.close()) == []
-
-    asyncio.run(main())
+async def test_a_closed_pool_takes_nothing_on_and_retires_what_comes_back() -> None:
+    pool, retired = pool_of("one", "two")
+    gate, other = Gate(), Gate()
+    first, second = await gate.begin(pool), await other.begin(pool)
+    late = asyncio.create_task(pool.run(giving))
+    await asyncio.sleep(0)
+    gate.go_on.set()
+    one = await first
+    await asyncio.wait([late])
+    assert list(pool.close()) == [one]
+    with pytest.raises(StoreError):
+        await pool.run(giving)
+    assert retired == []
+    other.go_on.set()
+    two = await second
+    assert retired == [two]
+    assert {one, two} == {"one", "two"}
+    assert list(pool.close()) == []
 
 
-def test_work_that_waits_when_the_pool_is_closed_is_refused() -> None:
-    async def main() -> None:
-        pool, retired = pool_of("one")
-        gate = Gate()
-        first = await gate.begin(pool)
-        waiting = asyncio.create_task(pool.run(giving))
-        await asyncio.sleep(0)
-        assert list(pool.close()) == []
-        gate.go_on.set()
-        assert await first == "one"
-        with pytest.raises(StoreError):
-            await waiting
-        assert retired == ["one"]
-
-    asyncio.run(main())
+async def test_work_that_waits_when_the_pool_is_closed_is_refused() -> None:
+    pool, retired = pool_of("one")
+    gate = Gate()
+    first = await gate.begin(pool)
+    waiting = asyncio.create_task(pool.run(giving))
+    await asyncio.sleep(0)
+    assert list(pool.close()) == []
+    gate.go_on.set()
+    assert await first == "one"
+    with pytest.raises(StoreError):
+        await waiting
+    assert retired == ["one"]
 
 
 def test_one_pool_serves_one_loop_after_the_other() -> None:

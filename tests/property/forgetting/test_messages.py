@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.property.forgetting.material import MARK, all_told, learn_from, marks_of, needles, opened, raw, settle_in
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import House, calm, housed, stores
 from tests.property.invariants.material import FORMATS, TINY, Teller, places, scripts
 from tests.property.invariants.promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
 
@@ -51,10 +51,10 @@ async def all_promises(session: Session, place: int) -> None:
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=4), more=scripts(max_size=2), fork=places, chosen=some_places)
-def test_nothing_of_a_forgotten_message_is_left(
+async def test_nothing_of_a_forgotten_message_is_left(
     store: str, steps: list[str], more: list[str], fork: int, chosen: list[int]
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory, place, messages = await grown(house, steps, more, fork)
         # What was composed before is at hand in these, and must not be shown again.
         used = {branch: await memory.session("run", branch=branch) for branch in ("main", "side")}
@@ -94,5 +94,3 @@ def test_nothing_of_a_forgotten_message_is_left(
         # Two windows of one session may overlap in a block without any erasure.
         faults = [each.text for each in await memory.doctor() if each.kind == "fault"]
         assert [each for each in faults if " both cover message " not in each] == []
-
-    live_in(store, work)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.forgetting.material import all_told, opened, raw
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import calm, housed, stores
 
 from ireneo import Draft
 from ireneo.log.message import Text
@@ -28,12 +28,14 @@ lines = st.lists(st.sampled_from([*OF_HER, *OF_OTHERS]), min_size=1, max_size=7)
 
 @calm(7)
 @given(store=stores, said=lines, of_memory=st.sets(st.integers(0, 7), max_size=3))
-def test_nothing_said_of_somebody_is_left_that_was_not_shown(store: str, said: list[str], of_memory: set[int]) -> None:
+async def test_nothing_said_of_somebody_is_left_that_was_not_shown(
+    store: str, said: list[str], of_memory: set[int]
+) -> None:
     said = [OF_HER[0], *said]
     marks = [f"thing{number}q" for number in range(len(said))]
     texts = [line.format(name=NAME, mark=mark) for line, mark in zip(said, marks, strict=True)]
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory, place = await opened(house)
         session = await memory.session("run")
         ids = (await session.append([Draft(role="user", parts=(Text(text=text),)) for text in texts])).ids
@@ -49,5 +51,3 @@ def test_nothing_said_of_somebody_is_left_that_was_not_shown(store: str, said: l
             stored = raw(house.folder)
             assert not [mark for mark in her if mark.encode() in stored]
         assert not (await memory.forget(subject=NAME, preview=True)).also
-
-    live_in(store, work)

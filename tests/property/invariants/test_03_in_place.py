@@ -14,21 +14,15 @@ from .journeys import Journey, journeys, travel
 from .promises import in_place, stands
 
 
-@calm(5)
+@calm(6)
 @given(store=stores, journey=journeys())
-def test_summaries_and_users_words_stand_in_the_order_of_the_path(store: str, journey: Journey) -> None:
+def test_summaries_and_users_words_stand_in_the_order_of_the_path_and_the_newest_last(
+    store: str, journey: Journey
+) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         in_place(context, path)
         starts = [stands(row, path)[0] for row in context.view]
         assert all(before < after for before, after in itertools.pairwise(starts))
-
-    travel(store, journey, check)
-
-
-@calm(4)
-@given(store=stores, journey=journeys())
-def test_the_newest_message_is_shown_last_and_never_alone_under_a_summary(store: str, journey: Journey) -> None:
-    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         newest = context.view[-1]
         assert newest.last == path[-1].id
         # Only a budget that has room for nothing else puts it under the summary of everything.

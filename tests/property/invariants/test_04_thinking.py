@@ -18,7 +18,7 @@ from ireneo.log.message import Message, Part, Thinking
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
 
-from .houses import House, calm, live_in, stores
+from .houses import House, calm, housed, stores
 from .material import HASTY, STEPS, TINY, Teller, says
 from .promises import TOKENS, bounded, valid
 
@@ -164,12 +164,12 @@ async def rebuilt(store: Store, session: Session, budget: int, preset: str | Pol
 
 @calm(8)
 @given(store=stores, names=histories, budget=budgets, preset=presets)
-def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
+async def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
     store: str, names: list[str], budget: int, preset: str | Policy
 ) -> None:
     path = told(names)
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         session = await (await house.memory()).session("run")
         store = await house.store()
         watch = Watch(path)
@@ -180,8 +180,6 @@ def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
                 valid(now)
                 watch.look(place, now, await rebuilt(store, session, budget, preset))
             await session.append(draft)
-
-    live_in(store, work)
 
 
 class Turned(AnthropicMessages):
@@ -210,10 +208,12 @@ def fits(running: Sequence[Message], budget: int, preset: str) -> bool:
 
 @calm(8)
 @given(names=histories, budget=budgets, preset=st.sampled_from(["coding", "forge"]))
-def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str], budget: int, preset: str) -> None:
+async def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(
+    names: list[str], budget: int, preset: str
+) -> None:
     path = told(names)
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         session = await (await house.memory()).session("run")
         cache = ContextCache("run", "run", TOKENS.count)
         home = {key: place for place, draft in enumerate(path) for key in keys(draft)}
@@ -230,14 +230,12 @@ def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str]
                     assert {key for message in running for key in keys(message.draft)} <= set(shown)
             await session.append(draft)
 
-    live_in("in memory", work)
 
-
-def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened() -> None:
+async def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened() -> None:
     long = ["ask", *["think long and act"] * 9, "think and answer"]
     path = told(["instruct", "ask", "think and answer", *long, "ask", "think and act"])
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         session = await (await house.memory()).session("run")
         cache = ContextCache("run", "run", TOKENS.count)
         for place, draft in enumerate(path):
@@ -250,8 +248,6 @@ def test_a_short_running_turn_is_whole_where_what_is_kept_before_it_is_shortened
         assert "left out" in str(now.messages[:-3])
         assert "left out" not in str(now.messages[-3:])
         assert [key for _, key, _ in shown_thoughts(now)] == keys(path[-2])
-
-    live_in("in memory", work)
 
 
 @calm(14)

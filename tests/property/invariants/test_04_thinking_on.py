@@ -14,7 +14,7 @@ import ireneo
 from ireneo import Context, Policy
 from ireneo.log.message import Thinking
 
-from .houses import House, calm, live_in
+from .houses import House, calm, housed, live_in
 from .material import Teller
 from .promises import bounded, valid
 from .test_04_thinking import budgets, histories, keys, presets, shown_thoughts, spoken_to, told
@@ -59,12 +59,12 @@ def prefix(messages: Sequence[Message]) -> str:
 
 @calm(7)
 @given(names=histories, budget=budgets | st.just(200_000), preset=presets)
-def test_every_context_is_taken_with_thinking_on_or_says_that_it_must_be_off(
+async def test_every_context_is_taken_with_thinking_on_or_says_that_it_must_be_off(
     names: list[str], budget: int, preset: str | Policy
 ) -> None:
     path = told(names)
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         session = await (await house.memory()).session("run")
         for place, draft in enumerate(path):
             if spoken_to(path[:place], draft):
@@ -77,8 +77,6 @@ def test_every_context_is_taken_with_thinking_on_or_says_that_it_must_be_off(
                     shown = {key for _, key, _ in shown_thoughts(now)}
                     assert shown == {key for each in path[:place] for key in keys(each)}, "no more is off than must be"
             await session.append(draft)
-
-    live_in("in memory", work)
 
 
 class Provider:
@@ -119,10 +117,10 @@ class Provider:
     preset=presets,
     seat=st.booleans(),
 )
-def test_a_model_that_binds_its_thoughts_refuses_no_call_of_a_loop_that_heeds_what_the_context_says(
+async def test_a_model_that_binds_its_thoughts_refuses_no_call_of_a_loop_that_heeds_what_the_context_says(
     interleaved: bool, budget: int, turns: list[int], preset: str | Policy, seat: bool
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed() as house:
         session = await (await house.memory()).session("run")
         provider = Provider(interleaved)
         history: list[Message] = []
@@ -147,8 +145,6 @@ def test_a_model_that_binds_its_thoughts_refuses_no_call_of_a_loop_that_heeds_wh
                     await hear({"role": "user", "content": [result]})
             assert step == 0 or provider.without < provider.asked
         assert len(await session.messages()) == sum(2 * steps for steps in turns)
-
-    live_in("in memory", work)
 
 
 @calm(4)

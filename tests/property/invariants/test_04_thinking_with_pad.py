@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ireneo import Context, Draft
 
-from .houses import House, calm, live_in
+from .houses import calm, housed
 from .promises import bounded, valid
 from .test_04_thinking import (
     Watch,
@@ -43,12 +43,12 @@ class PadWatch(Watch):
 
 @calm(8)
 @given(names=histories, budget=budgets | st.just(100_000), writes=WRITES)
-def test_no_thought_stands_behind_another_scratchpad_than_it_was_said_to(
+async def test_no_thought_stands_behind_another_scratchpad_than_it_was_said_to(
     names: list[str], budget: int, writes: list[str]
 ) -> None:
     path = told(names)
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         memory = await house.memory()
         session = await memory.session("run")
         watch = PadWatch(path)
@@ -66,15 +66,15 @@ def test_no_thought_stands_behind_another_scratchpad_than_it_was_said_to(
                 watch.look(place, now, 0)
             await session.append(draft)
 
-    live_in("in memory", work)
-
 
 @calm(5)
 @given(names=histories)
-def test_a_scratchpad_that_is_written_between_turns_leaves_the_running_loop_its_thinking(names: list[str]) -> None:
+async def test_a_scratchpad_that_is_written_between_turns_leaves_the_running_loop_its_thinking(
+    names: list[str],
+) -> None:
     path = told(names)
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         memory = await house.memory()
         session = await memory.session("run")
         before = None
@@ -92,8 +92,6 @@ def test_a_scratchpad_that_is_written_between_turns_leaves_the_running_loop_its_
                     assert wanted <= {key for _, key, _ in shown_thoughts(now)}
                 before, turns = now, turn
             await session.append(draft)
-
-    live_in("in memory", work)
 
 
 def last_words(path: list[Draft], end: int) -> int:

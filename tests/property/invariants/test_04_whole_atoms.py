@@ -21,17 +21,11 @@ from .promises import pairs, valid, whole_atoms
 
 @calm(5)
 @given(store=stores, journey=journeys())
-def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey: Journey) -> None:
+def test_no_row_splits_a_call_from_its_results_and_every_context_is_valid_in_every_format(
+    store: str, journey: Journey
+) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         whole_atoms(context, path)
-
-    travel(store, journey, check)
-
-
-@calm(4)
-@given(store=stores, journey=journeys())
-def test_every_context_is_valid_in_every_format(store: str, journey: Journey) -> None:
-    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         for name in FORMATS:
             valid(await session.context(context.budget, to=name, preset=journey.usual.preset))
 

@@ -13,16 +13,11 @@ from .journeys import Journey, journeys, travel
 from .promises import is_spoken, stands, strings, user_words
 
 
-@calm(5)
+@calm(6)
 @given(store=stores, journey=journeys())
-def test_what_was_said_is_verbatim_or_visibly_shortened_or_quoted(store: str, journey: Journey) -> None:
-    travel(store, journey, user_words)
-
-
-@calm(4)
-@given(store=stores, journey=journeys())
-def test_what_the_view_shows_of_a_user_is_what_the_model_is_sent(store: str, journey: Journey) -> None:
+def test_what_was_said_is_verbatim_or_visibly_shortened_or_quoted_and_sent_so(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        await user_words(session, context, path)
         sent = " ".join(" ".join(strings([context.system, context.messages])).split())
         for row in context.view:
             if row.what != "summary" and is_spoken(path[stands(row, path)[0]]):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Message, Policy, Session, chat_format
 
-from .houses import STORES, House, calm, live_in, stores
+from .houses import STORES, calm, housed, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import FORMATS, TINY, Teller, says, scripts
 from .promises import bounded, exactly_once, recount, strings, valid
@@ -39,10 +39,10 @@ NARROW = {"in memory": (256, 420), "sqlite": (300, 700)}
 
 
 @pytest.mark.parametrize(("store", "to"), list(zip(itertools.cycle(STORES), FORMATS, strict=False)))
-def test_what_a_format_adds_to_a_list_is_paid_for_as_well(store: str, to: str) -> None:
+async def test_what_a_format_adds_to_a_list_is_paid_for_as_well(store: str, to: str) -> None:
     """Each call that nobody answered is given a result that says so."""
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         session = await (await house.memory()).session("run")
         teller = Teller()
         await session.append(teller.tell(["ask"]))
@@ -50,8 +50,6 @@ def test_what_a_format_adds_to_a_list_is_paid_for_as_well(store: str, to: str) -
             await session.append(teller.tell(["unanswered"]))
             for budget in NARROW[store]:
                 bounded(await session.context(budget, to=to), budget)
-
-    live_in(store, work)
 
 
 class Letters:
@@ -94,8 +92,8 @@ ROOMS: dict[str, list[tuple[int, str | Policy]]] = {
 
 
 @pytest.mark.parametrize(("store", "where"), list(zip(itertools.cycle(STORES), HUGE, strict=False)))
-def test_fifty_thousand_tokens_in_the_newest_message_fit_any_budget(store: str, where: str) -> None:
-    async def work(house: House) -> None:
+async def test_fifty_thousand_tokens_in_the_newest_message_fit_any_budget(store: str, where: str) -> None:
+    async with housed(store) as house:
         session = await (await house.memory()).session("run")
         teller = Teller()
         await session.append(teller.tell(["instruct", "ask", "work"]))
@@ -111,8 +109,6 @@ def test_fifty_thousand_tokens_in_the_newest_message_fit_any_budget(store: str, 
         assert path[-1].total_tokens > 50_000
         for budget, preset in ROOMS[store]:
             await _fits(session, path, budget, preset)
-
-    live_in(store, work)
 
 
 async def _fits(session: Session, path: Sequence[Message], budget: int, preset: str | Policy) -> None:

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from ireneo import Context, Draft, Memory, Session
 from ireneo.log.tree import ROOT
 
-from .houses import House, calm, housed, live_in, stores
+from .houses import House, calm, housed, stores
 from .journeys import Look, looks
 from .material import PRESETS, Teller, places, scripts
 from .promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
@@ -158,10 +158,10 @@ TestJourneyInSqlite = JourneyInSqlite.TestCase
 
 @calm(4)
 @given(store=stores, shared=scripts(max_size=5), left=scripts(max_size=3), taken=scripts(max_size=3), look=looks)
-def test_nothing_of_an_abandoned_branch_is_seen(
+async def test_nothing_of_an_abandoned_branch_is_seen(
     store: str, shared: list[str], left: list[str], taken: list[str], look: Look
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         session = await (await house.memory()).session("run")
         common, abandoned, kept = (Teller(f"era{n}").tell(steps) for n, steps in enumerate((shared, left, taken)))
         fork = (await session.append(common)).ids[-1]
@@ -173,15 +173,13 @@ def test_nothing_of_an_abandoned_branch_is_seen(
         await session.append(kept)
         assert seen(await look.at(session)) <= marks(common) | marks(kept)
 
-    live_in(store, work)
-
 
 @calm(4)
 @given(store=stores, shared=scripts(max_size=5), one=scripts(max_size=3), other=scripts(max_size=3), look=looks)
-def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
+async def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
     store: str, shared: list[str], one: list[str], other: list[str], look: Look
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         main = await (await house.memory()).session("run")
         common, here, there = (Teller(f"era{n}").tell(steps) for n, steps in enumerate((shared, one, other)))
         await main.append(common)
@@ -196,15 +194,13 @@ def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
         assert seen(await look.at(main)) <= marks(common) | marks(here)
         assert seen(await look.at(fork)) <= marks(common) | marks(there)
 
-    live_in(store, work)
-
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=6), other=scripts(max_size=3), place=places, look=looks)
-def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
+async def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
     store: str, steps: list[str], other: list[str], place: int, look: Look
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         main = await (await house.memory()).session("run")
         path = (await main.append(Teller("era0").tell(steps))).ids
         before = await look.at(main)
@@ -215,5 +211,3 @@ def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
             await look.at(fork)
         again = await (await house.memory()).session("run")
         assert (await look.at(again)).messages == before.messages
-
-    live_in(store, work)

@@ -16,7 +16,7 @@ from ireneo.formats.chat.format import Payload
 from ireneo.log.message import BLOCK_TAGS, chain
 from ireneo.log.tree import ROOT
 
-from .houses import House, calm, live_in, stores, transcript, written_in
+from .houses import House, calm, housed, live_in, stores, transcript, written_in
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import LOGGED, Teller, scripts
 from .promises import exactly_once, valid
@@ -35,12 +35,12 @@ async def take_in(memory: Memory, lines: Sequence[bytes], name: str) -> int:
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=6), cut=st.integers(0, 100), name=names, look=looks)
-def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
+async def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
     store: str, steps: list[str], cut: int, name: str, look: Look
 ) -> None:
     messages = written_in(name, Teller().tell(["ask", *steps]))
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         session = await memory.session("run")
         early = messages[: 1 + cut % len(messages)]
@@ -56,12 +56,10 @@ def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
         info = (await memory.sessions())[0]
         assert info.messages == len(whole.ids) == first.new + whole.new
 
-    live_in(store, work)
-
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=6), more=scripts(max_size=3), name=st.sampled_from(LOGGED), look=looks)
-def test_a_log_that_is_imported_again_changes_nothing(
+async def test_a_log_that_is_imported_again_changes_nothing(
     store: str, steps: list[str], more: list[str], name: str, look: Look
 ) -> None:
     teller = Teller()
@@ -69,7 +67,7 @@ def test_a_log_that_is_imported_again_changes_nothing(
     early = transcript(name, drafts)
     whole = transcript(name, [*drafts, *teller.tell(["ask", *more])])
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         assert await take_in(memory, early, name) > 0
         await look.at(await memory.session("run"))
@@ -82,17 +80,15 @@ def test_a_log_that_is_imported_again_changes_nothing(
             assert await path_of(again) == path
             assert (await look.at(await again.session("run"))).messages == context.messages
 
-    live_in(store, work)
-
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=4), more=scripts(max_size=2), place=st.integers(0, 100))
-def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
+async def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
     store: str, steps: list[str], more: list[str], place: int
 ) -> None:
     lines = transcript("openai", Teller("log").tell(["ask", *steps]))
 
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         await take_in(memory, lines, "openai")
         session = await memory.session("run")
@@ -102,8 +98,6 @@ def test_a_log_that_is_imported_again_leaves_the_branch_where_its_user_took_it(
         mine = await session.messages()
         await take_in(memory, lines, "openai")
         assert await session.messages() == mine
-
-    live_in(store, work)
 
 
 @calm(4)
@@ -139,8 +133,8 @@ def test_two_processes_at_once_store_what_they_share_once(
 
 @calm(4)
 @given(store=stores, journey=journeys(legs=5, size=3))
-def test_another_process_sees_the_same_context(store: str, journey: Journey) -> None:
-    async def work(house: House) -> None:
+async def test_another_process_sees_the_same_context(store: str, journey: Journey) -> None:
+    async with housed(store) as house:
         session = await (await house.memory()).session("run")
         teller = Teller()
         for leg in journey.legs:
@@ -150,8 +144,6 @@ def test_another_process_sees_the_same_context(store: str, journey: Journey) -> 
                 other = await (await house.memory()).session("run")
                 assert (await look.at(other)).messages == context.messages
                 assert (await look.at(session)).messages == context.messages
-
-    live_in(store, work)
 
 
 def test_both_stores_give_the_same_contexts() -> None:

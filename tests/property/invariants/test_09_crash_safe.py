@@ -13,7 +13,7 @@ from ireneo import Draft, Memory, log_format
 from ireneo.log.tree import ROOT
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
-from .houses import House, calm, live_in, memory_over, stores, transcript
+from .houses import calm, housed, memory_over, stores, transcript
 from .journeys import Look
 from .material import LOGGED, TINY, Teller, pieces, places, scripts
 
@@ -66,10 +66,10 @@ deeds = st.lists(st.tuples(KINDS, pieces, places, places), min_size=1, max_size=
 
 @calm(6)
 @given(store=stores, script=deeds)
-def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
+async def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
     store: str, script: list[tuple[str, tuple[str, ...], int, int]]
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         sound = await house.memory()
         breaking = memory_over(BreakingStore(inner, fuse))
@@ -92,14 +92,12 @@ def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
             assert after in (before, await held())
             assert broken or after == await held()
 
-    live_in(store, work)
-
 
 @pytest.mark.parametrize(
     ("store", "kind"), [("sqlite", "append"), ("in memory", "import"), ("in memory", "rewind"), ("sqlite", "look")]
 )
-def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
-    async def work(house: House) -> None:
+async def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking = memory_over(BreakingStore(inner, fuse))
         sound = await house.memory()
@@ -118,8 +116,6 @@ def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
             return
         raise AssertionError(f"{kind} never ends")
 
-    live_in(store, work)
-
 
 async def _path(memory: Memory) -> list[str]:
     return [message.id for message in await (await memory.session("run")).messages()]
@@ -127,10 +123,10 @@ async def _path(memory: Memory) -> list[str]:
 
 @calm(6)
 @given(store=stores, steps=scripts(max_size=5), more=pieces, at=places)
-def test_what_was_acknowledged_is_there_after_a_crash(
+async def test_what_was_acknowledged_is_there_after_a_crash(
     store: str, steps: list[str], more: tuple[str, ...], at: int
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         fuse = Fuse()
         memory = memory_over(BreakingStore(await house.store(), fuse))
         session = await memory.session("run")
@@ -141,5 +137,3 @@ def test_what_was_acknowledged_is_there_after_a_crash(
             acknowledged += (await session.append(teller.tell(more))).ids
         stored = [message.id for message in await (await (await house.memory()).session("run")).messages()]
         assert tuple(stored[: len(acknowledged)]) == acknowledged
-
-    live_in(store, work)

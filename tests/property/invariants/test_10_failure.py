@@ -7,7 +7,7 @@ from hypothesis import given
 from ireneo import Session
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
-from .houses import House, calm, live_in, memory_over, stores
+from .houses import calm, housed, memory_over, stores
 from .journeys import Journey, Look, journeys
 from .material import PRESETS, Teller, places
 
@@ -29,8 +29,8 @@ async def failing(session: Session, look: Look) -> bool:
 
 @calm(4)
 @given(store=stores, journey=journeys(legs=5, size=3), at=places)
-def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
-    async def work(house: House) -> None:
+async def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         session = await memory_over(BreakingStore(inner, fuse)).session("run")
         teller, twins = Teller(), Teller()
@@ -49,8 +49,6 @@ def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journe
                     assert (await look.at(session)).messages == (await look.at(twin)).messages
                     done = await inner.read(everything, "mine", FAMILIES, (look.budget,))
                     assert after in (before, done) if failed else after == done
-
-    live_in(store, work)
 
 
 def _twin() -> _Twin:

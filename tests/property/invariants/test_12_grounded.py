@@ -14,7 +14,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
-from .houses import House, calm, live_in, stores
+from .houses import calm, housed, stores
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import Teller, scripts
 from .promises import TOKENS
@@ -32,10 +32,10 @@ def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey:
 
 @calm(4)
 @given(store=stores, steps=scripts(), look=looks, seed=st.integers(0, 1_000), truth=st.floats(0.1, 0.9))
-def test_what_a_model_wrote_stands_in_its_sources(
+async def test_what_a_model_wrote_stands_in_its_sources(
     store: str, steps: list[str], look: Look, seed: int, truth: float
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         model = ScriptedLLM(HostileModel(seed, truth=truth), name="hostile")
         means = Resources(store=await house.store(), count=TOKENS.count, clock=ManualClock(), models=Models.of(model))
         session = await Memory(means, "mine").session("run")
@@ -45,5 +45,3 @@ def test_what_a_model_wrote_stands_in_its_sources(
         for summary in await written(session):
             grounded(summary, path)
             decent(summary, path)
-
-    live_in(store, work)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ireneo import BadInput, Context, Session
 
 from .faults import everything
-from .houses import House, calm, every_store, live_in, stores
+from .houses import House, calm, every_store, housed, live_in, stores
 from .journeys import Journey, Look, journeys, looks
 from .material import Teller, scripts
 from .promises import strings
@@ -22,10 +22,10 @@ NOON = datetime(2031, 5, 1, 12, tzinfo=UTC)
 
 @calm(4)
 @given(store=stores, steps=scripts(max_size=4), others=scripts(max_size=4), look=looks)
-def test_spaces_with_the_same_session_names_never_meet(
+async def test_spaces_with_the_same_session_names_never_meet(
     store: str, steps: list[str], others: list[str], look: Look
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         mine, theirs = await house.memory("mine"), await house.memory("theirs")
         told, theirs_told = Teller("mine").tell(steps), Teller("theirs").tell(others)
         session, other = await mine.session("run"), await theirs.session("run")
@@ -40,8 +40,6 @@ def test_spaces_with_the_same_session_names_never_meet(
         await other.rewind("root")
         assert [message.id for message in await session.messages()] == ids
         assert (await mine.sessions())[0].messages == len(told)
-
-    live_in(store, work)
 
 
 @calm(4)
@@ -79,8 +77,8 @@ def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, j
 
 
 @every_store
-def test_an_id_of_one_space_opens_nothing_in_another(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_an_id_of_one_space_opens_nothing_in_another(store: str) -> None:
+    async with housed(store) as house:
         mine, theirs = await house.memory("mine"), await house.memory("theirs")
         session, other = await mine.session("run"), await theirs.session("run")
         await session.append(Teller("mine").tell(["ask", "work", "answer", "ask", "work"]))
@@ -96,8 +94,6 @@ def test_an_id_of_one_space_opens_nothing_in_another(store: str) -> None:
         assert [message.id for message in await other.messages()] == before
         assert list(await other.branches()) == ["main"]
 
-    live_in(store, work)
-
 
 async def refuses(attempt: Awaitable[object]) -> None:
     with pytest.raises(BadInput):
@@ -105,8 +101,8 @@ async def refuses(attempt: Awaitable[object]) -> None:
 
 
 @every_store
-def test_a_session_of_one_space_is_not_there_in_another(store: str) -> None:
-    async def work(house: House) -> None:
+async def test_a_session_of_one_space_is_not_there_in_another(store: str) -> None:
+    async with housed(store) as house:
         await (await (await house.memory("mine")).session("run")).append("Mine.")
         stranger = await house.memory("theirs")
         with pytest.raises(BadInput):
@@ -114,5 +110,3 @@ def test_a_session_of_one_space_is_not_there_in_another(store: str) -> None:
         session: Session = await stranger.session("run")
         assert await session.messages() == ()
         assert (await session.context(1_000)).messages == []
-
-    live_in(store, work)

@@ -15,7 +15,7 @@ from ireneo.memories.record import Kind, MemoryId
 from ireneo.ports.store import Transaction
 from ireneo.types import Record
 
-from .houses import House, calm, live_in, stores
+from .houses import House, calm, housed, stores
 from .material import FORMATS, Teller
 from .promises import strings
 
@@ -66,10 +66,10 @@ def listed(to: str, drafts: Sequence[Draft]) -> object:
 
 @calm(8)
 @given(store=stores, to=st.sampled_from(FORMATS), role=st.sampled_from(ROLES), mixed=st.booleans(), work=st.booleans())
-def test_a_brief_in_any_role_and_format_teaches_nothing(
+async def test_a_brief_in_any_role_and_format_teaches_nothing(
     store: str, to: str, role: Role, mixed: bool, work: bool
 ) -> None:
-    async def go(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         known = await learn(memory)
         brief = await recalled(memory)
@@ -101,8 +101,6 @@ def test_a_brief_in_any_role_and_format_teaches_nothing(
             assert again.did == "ignored"
         assert [replace_uses(each) for each in await memory.get([each.id for each in known])] == before
 
-    live_in(store, go)
-
 
 async def nothing_is_searched(house: House, word: str) -> None:
     (term,) = terms(word)
@@ -129,8 +127,8 @@ def replace_uses(record: Record) -> tuple[MemoryId, str, int, float, object]:
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(shown: bool) -> None:
-    async def go(house: House) -> None:
+async def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(shown: bool) -> None:
+    async with housed() as house:
         memory = await house.memory()
         known = await learn(memory)
         brief = await memory.brief(goal="quarzine pump Friday Merle", task_type="pump")
@@ -152,11 +150,9 @@ def test_an_agent_that_repeats_a_memory_is_no_new_evidence_and_a_user_is(shown: 
             assert said.did == "reinforced", said.reason
             assert said.record.seen == record.seen + 1
 
-    live_in("in memory", go)
 
-
-def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it() -> None:
-    async def go(house: House) -> None:
+async def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it() -> None:
+    async with housed() as house:
         memory = await house.memory()
         known = await learn(memory)
         pad = memory.scratchpad("pump")
@@ -165,11 +161,9 @@ def test_a_finished_scratchpad_that_holds_what_was_recalled_learns_nothing_of_it
         assert [each.did for each in done] == ["ignored", "added"]
         assert (await memory.get([known[0].id]))[0].seen == 1
 
-    live_in("in memory", go)
 
-
-def test_only_words_of_their_own_open_a_turn() -> None:
-    async def go(house: House) -> None:
+async def test_only_words_of_their_own_open_a_turn() -> None:
+    async with housed() as house:
         memory = await house.memory()
         await learn(memory)
         brief = await recalled(memory)
@@ -177,5 +171,3 @@ def test_only_words_of_their_own_open_a_turn() -> None:
             alone, mixed = (chat_format(to).decode(listed(to, put(brief, "user", each))) for each in (False, True))
             assert [opens_turn(draft) for draft in alone] == [False]
             assert [opens_turn(draft) for draft in mixed] == [True]
-
-    live_in("in memory", go)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import calm, housed, stores
 
 from ireneo import Draft, Policy
 from ireneo.log.message import Text, heard_by
@@ -28,10 +28,10 @@ private = st.lists(st.sampled_from(ALONE), min_size=8, max_size=24)
 
 @calm(3)
 @given(store=stores, pieces=private, character=CHARACTERS, budget=budgets, to=formats, place=places)
-def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
+async def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
     store: str, pieces: list[str], character: str, budget: int, to: str, place: int
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         policy = TINY_STORY.seen(character)
@@ -59,15 +59,13 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
         both = heard(path, character) | known
         assert set(MARK.findall(str([(each.sections, each.threads) for each in hers]))) <= both
 
-    live_in(store, work)
-
 
 @calm(3)
 @given(store=stores, pieces=private, more=private, character=CHARACTERS, place=places)
-def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
+async def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
     store: str, pieces: list[str], more: list[str], character: str, place: int
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         memory = await house.memory()
         policy = TINY_STORY.seen(character)
         session = await memory.session("run")
@@ -83,11 +81,9 @@ def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
             assert shape(context) == shape(fresh)
             assert context.messages == fresh.messages
 
-    live_in(store, work)
 
-
-def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too() -> None:
-    async def work(house: House) -> None:
+async def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too() -> None:
+    async with housed() as house:
         memory = await house.memory()
         policy = TINY_STORY.seen("Vera")
         session = await memory.session("run")
@@ -101,13 +97,11 @@ def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too() -> None:
         assert context.behind == 0
         assert [row.depth for row in context.view if row.what == "summary"]
 
-    live_in("in memory", work)
 
-
-def test_the_work_tells_no_story_of_somebody_called_open() -> None:
+async def test_the_work_tells_no_story_of_somebody_called_open() -> None:
     """What is stored besides, to be opened from one context, is the memory of nobody."""
 
-    async def work(house: House) -> None:
+    async with housed() as house:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         session = await memory.session("run")
@@ -119,5 +113,3 @@ def test_the_work_tells_no_story_of_somebody_called_open() -> None:
         assert any(summarizer.endswith("/as/Vera/open") for summarizer in summarizers)
         assert not any("open" in summarizer and "story-1" in summarizer for summarizer in summarizers)
         assert all(heard_by(message.draft, "Vera") for message in await session.messages())
-
-    live_in("in memory", work)

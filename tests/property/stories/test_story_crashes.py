@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse, everything
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import calm, housed, stores
 
 from ireneo import Memory, Message
 from ireneo.engine import work as loop
@@ -70,8 +70,8 @@ async def goes_on(memory: Memory, store: Store, clock: ManualClock, path: list[M
 
 
 @pytest.mark.parametrize(("store", "deed"), [("sqlite", "look"), ("in memory", "catch up"), ("sqlite", "work")])
-def test_any_step_may_be_the_last(store: str, deed: str) -> None:
-    async def work(house: House) -> None:
+async def test_any_step_may_be_the_last(store: str, deed: str) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, clock = await begun(inner, fuse, ["instruct", "chats"])
         for number, at in enumerate(STEPS[deed]):
@@ -93,18 +93,16 @@ def test_any_step_may_be_the_last(store: str, deed: str) -> None:
                 break
         await goes_on(memory, inner, clock, path)
 
-    live_in(store, work)
-
 
 @calm(2)
 @given(
     store=stores,
     script=st.lists(st.tuples(stories(max_size=3), st.sampled_from([*DEEDS]), places), min_size=1, max_size=3),
 )
-def test_a_story_that_is_broken_off_again_and_again_goes_on(
+async def test_a_story_that_is_broken_off_again_and_again_goes_on(
     store: str, script: list[tuple[list[str], str, int]]
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, clock = await begun(inner, fuse, ["chats", "chats"])
         for number, (pieces, deed, at) in enumerate(script):
@@ -122,13 +120,11 @@ def test_a_story_that_is_broken_off_again_and_again_goes_on(
             assert [message.id for message in path][: len(acknowledged)] == acknowledged
             await goes_on(memory, inner, clock, path)
 
-    live_in(store, work)
-
 
 @calm(4)
 @given(store=stores, pieces=stories(max_size=5), at=places)
-def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces: list[str], at: int) -> None:
-    async def work(house: House) -> None:
+async def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces: list[str], at: int) -> None:
+    async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, _ = await begun(inner, fuse, ["chats", *pieces])
         before = await inner.read(everything, "mine", FAMILIES, ())
@@ -139,5 +135,3 @@ def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces
         after = await inner.read(everything, "mine", FAMILIES, ())
         await looks(memory)
         assert after in (before, await inner.read(everything, "mine", FAMILIES, ()))
-
-    live_in(store, work)

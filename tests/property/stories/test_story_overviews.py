@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import calm, housed, stores
 
 from ireneo.engine import summarise as asking
 from ireneo.engine import work as loop
@@ -49,10 +49,10 @@ async def overviews(store: Store) -> list[tuple[int, int]]:
 
 @calm(3)
 @given(store=stores, begun=stories(min_size=6, max_size=20), script=st.lists(steps, min_size=2, max_size=8), to=formats)
-def test_a_context_with_an_overview_tells_each_message_once(
+async def test_a_context_with_an_overview_tells_each_message_once(
     store: str, begun: list[str], script: list[tuple[str, object]], to: str
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         session = await memory.session("run")
@@ -76,8 +76,6 @@ def test_a_context_with_an_overview_tells_each_message_once(
             for budget in BUDGETS if path else ():
                 sound(await session.context(budget, to=to, preset=TINY_STORY), path, budget)
         await stored_once(inner, session.key)
-
-    live_in(store, work)
 
 
 async def test_these_stories_have_overviews() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.progress import progress_of
-from tests.property.invariants.houses import House, calm, live_in, stores
+from tests.property.invariants.houses import calm, housed, stores
 
 from ireneo import Memory, Policy
 from ireneo.engine import work as loop
@@ -63,10 +63,10 @@ async def texts_by_models(store: Store) -> list[str]:
 
 @calm(4)
 @given(store=stores, script=st.lists(st.tuples(stories(max_size=3), moods, jumps), min_size=1, max_size=3), to=formats)
-def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
+async def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
     store: str, script: list[tuple[list[str], str, float]], to: str
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         model, clock = FickleLLM(), ManualClock()
         inner = await house.store()
         memory = memory_with(inner, model, clock)
@@ -102,8 +102,6 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
         await stored_once(inner, session.key)
         await goes_as_undisturbed(inner, session, drafts)
 
-    live_in(store, work)
-
 
 @calm(3)
 @given(
@@ -113,10 +111,10 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
     moods=st.lists(moods, max_size=6),
     workers=st.integers(2, 4),
 )
-def test_workers_that_overtake_each_other_write_each_text_once(
+async def test_workers_that_overtake_each_other_write_each_text_once(
     store: str, pieces: list[str], jumps: list[float], moods: list[str], workers: int
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         clock = ManualClock()
         inner = await house.store()
         model = FickleLLM()
@@ -150,11 +148,9 @@ def test_workers_that_overtake_each_other_write_each_text_once(
         assert len(written) == len(set(written)), "a text was stored twice"
         assert [lease for lease in await inner.read(lambda tx: tx.leases.of_session(session.key)) if lease.holder] == []
 
-    live_in(store, work)
 
-
-def test_two_workers_that_are_never_overtaken_ask_for_each_text_once() -> None:
-    async def work(house: House) -> None:
+async def test_two_workers_that_are_never_overtaken_ask_for_each_text_once() -> None:
+    async with housed("sqlite") as house:
         inner, model = await house.store(), FickleLLM()
         memories = [memory_with(inner, model) for _ in range(3)]
         session = await memories[0].session("run")
@@ -168,15 +164,13 @@ def test_two_workers_that_are_never_overtaken_ask_for_each_text_once() -> None:
         assert len(set(asked)) == len(asked)
         await nothing_is_due(memories[1])
 
-    live_in("sqlite", work)
-
 
 @calm(3)
 @given(store=stores, pieces=stories(max_size=3), more=stories(max_size=2), budget=budgets)
-def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind(
+async def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind(
     store: str, pieces: list[str], more: list[str], budget: int
 ) -> None:
-    async def work(house: House) -> None:
+    async with housed(store) as house:
         inner, model = await house.store(), FickleLLM()
         model.waits = asyncio.Event()
         memory = memory_with(inner, model)
@@ -205,12 +199,10 @@ def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind
         await worked(memory)
         await nothing_is_due(memory)
 
-    live_in(store, work)
-
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(when: str) -> None:
-    async def work(house: House) -> None:
+async def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(when: str) -> None:
+    async with housed() as house:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         session = await memory.session("run")
@@ -230,5 +222,3 @@ def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(when: str) -
         await nothing_is_due(memory)
         assert not [text for text in await texts_by_models(inner) if when == "before" and "zq1x9q " in text]
         sound(await session.context(600, preset=TINY_STORY), await session.messages(), 600)
-
-    live_in("in memory", work)
