@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -85,6 +85,8 @@ _NEXT = timedelta(microseconds=1)
 
 _NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
 _LOG = logging.getLogger("ireneo")
+_Voices: TypeAlias = dict[SessionKey, Set[str]]
+"""Who speaks in a session."""
 
 
 class Stretch(Struct, frozen=True, kw_only=True):
@@ -139,7 +141,7 @@ class Listener:
         policy = self._preset or preset_of(info.source, self._resources.preset)
         model = self._resources.models_for(info.key).for_task("facts")
         for branch in await self._store.read(lambda tx: tx.sessions.branches(info.key)):
-            due = partial(due_intake, key=info.key, branch=branch, policy=policy)
+            due = partial(due_intake, key=info.key, branch=branch, policy=policy, voices={})
             stands_in = model is None
             if model is not None:
                 async for heard in self._by_model(model, info.key, due, patient=patient):
@@ -213,11 +215,12 @@ class Due(Protocol):
 
 
 def due_intake(
-    tx: Transaction, key: SessionKey, branch: str, policy: Policy, mark: str = READ, most: int = BATCH
+    tx: Transaction, key: SessionKey, branch: str, policy: Policy, voices: _Voices, mark: str = READ, most: int = BATCH
 ) -> Stretch | None:
     """The first unread messages of a branch, at most `most`; None if there are none.
 
-    A story is only read if one person talks with an assistant: statements of characters are true of nobody.
+    A story is only read if one person talks with an assistant: statements of characters are true of nobody. `voices`
+    keeps who speaks in the session from one call to the next.
     """
     head = tx.log.head(key, branch)
     if head is None:
@@ -226,7 +229,7 @@ def due_intake(
     if read == head.position:
         return None
     path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
-    if policy.story is not None and not _talks_with_assistant(tx, key, path):
+    if policy.story is not None and not _talks_with_assistant(tx, key, path, voices):
         return None
     new = next(place for place, message in enumerate(path) if message.position > read)
     info = tx.sessions.get(key)
@@ -240,25 +243,24 @@ def due_intake(
     )
 
 
-def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
+def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message], voices: _Voices) -> bool:
     """Whether the session is one person talking with an assistant, or one unnamed person writing dated entries.
 
     Both the path and the whole session are checked. A storyteller is unnamed too, but gives no dates.
     """
     if any(message.role == "assistant" for message in path):
-        return _has_one_voice(tx, key, path)
+        return _has_voices(tx, key, path, voices, most=1)
     dated = all(message.role == "user" and message.draft.at for message in path)
-    return dated and not _voices(tx, key, path)
+    return dated and _has_voices(tx, key, path, voices, most=0)
 
 
-def _has_one_voice(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
-    """Whether at most one author speaks, on the path and in the whole session; a play has several."""
-    return len(_voices(tx, key, path)) <= 1
-
-
-def _voices(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> set[str]:
+def _has_voices(tx: Transaction, key: SessionKey, path: Sequence[Message], voices: _Voices, *, most: int) -> bool:
+    """Whether at most so many authors speak, on the path and in the whole session; a play has several."""
     near = {name for message in path for name in voices_in(message.parts)}
-    return near | set(tx.log.speakers(key.space, key.session))
+    if len(near) <= most and key not in voices:
+        # All messages are read for that, so it is done once, and only if it can make a difference.
+        voices[key] = tx.log.speakers(key.space, key.session)
+    return len(near) <= most and len(near | voices[key]) <= most
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
@@ -526,13 +528,14 @@ def drafts_of_leaves(
     """
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
+    voices: _Voices = {}
     for each in due:
         leaf = leaves.get(SummaryId(each.id))
         path = tx.log.path(key, head.id, leaf.first_position, leaf.last_position) if leaf else ()
         at = next((message.draft.at for message in path if leaf and message.id == leaf.last), None)
         spoken = any(message.role == "assistant" or any(voices_in(message.parts)) for message in path)
         witnessed = any(part.present for message in path for part in message.parts if isinstance(part, Text))
-        spoken = spoken and (witnessed or _has_one_voice(tx, key, path))
+        spoken = spoken and (witnessed or _has_voices(tx, key, path, voices, most=1))
         episode = leaf_episode(key.session, leaf, at, now) if leaf and spoken else None
         out.append([cleaning.struct(episode)] if episode else [])
     return out

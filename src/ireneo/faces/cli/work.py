@@ -204,7 +204,7 @@ def _tallied(task: Callable[[Report | None], None], processes: int, made: Counte
             tally = tally.plus(done)
             if done.session and done.did in ("listened", "remembered") and done.memories:
                 made[done.session] += done.memories
-            due = f"{done.due:,} texts due" if done.due else "up to date"
+            due = f"{done.due:,} texts due" if done.due else "summarised, looking for memories"
             messages = done.last_position + 1
             update(
                 number,
