@@ -24,7 +24,7 @@ def told(answer: str, offer: str = OFFER) -> str:
         {"role": "assistant", "content": offer},
         {"role": "user", "content": answer},
     ]
-    for number in range(30):
+    for number in range(16):
         messages.append({"role": "assistant", "content": f"Row {number} of the ledger was moved to its month. " * 12})
         messages.append({"role": "user", "content": f"Go on with row {number + 1}, and tell me what became of it."})
     cut = ireneo.compact(messages, 900)
