@@ -24,6 +24,7 @@ __all__ = [
     "LogFile",
     "holds_memories",
     "instructions",
+    "is_story",
     "neutralised",
     "project_here",
     "project_named",
@@ -39,6 +40,13 @@ def holds_memories(sample: bytes) -> bool:
     from ireneo.memories.exchange import recognised
 
     return bool(recognised(sample))
+
+
+def is_story(log_format: str) -> bool:
+    """Whether logs of this format are chats of people and characters, which are summarised as stories."""
+    from ireneo.summaries.policy import STORIES
+
+    return log_format in STORIES
 
 
 def unframed(text: str) -> str:

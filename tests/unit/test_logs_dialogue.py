@@ -458,3 +458,9 @@ def test_a_story_is_recognised_by_itself() -> None:
 )  # fmt: skip
 def test_what_is_no_story_is_not_taken_for_one(text: str) -> None:
     assert not Dialogue().recognises(text.encode())
+
+
+def test_lines_with_an_author_a_text_and_a_role_are_a_chat_and_no_messages_to_a_model() -> None:
+    line = '{"author": "Ana", "text": "The tide is late.", "role": "user"}\n'
+    assert recognise((line * 3).encode(), "ana.jsonl").name == "chat"
+    assert recognise(b'{"role": "user", "content": "The tide is late."}\n', "ana.jsonl").name == "openai"

@@ -20,7 +20,7 @@ from rich.text import Text
 
 import ireneo
 from ireneo.errors import BadInput, ReadOnlyStore, UnknownFormat, UnreadableLog
-from ireneo.faces.cli.files import STORY_LOGS, is_file, log_file, read_session, warn
+from ireneo.faces.cli.files import is_file, log_file, read_session, warn
 from ireneo.faces.cli.options import (
     Budget,
     Cutting,
@@ -57,7 +57,7 @@ from ireneo.faces.cli.output import (
     waiting,
     write_json,
 )
-from ireneo.plumbing import shaped_as
+from ireneo.plumbing import is_story, shaped_as
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -137,7 +137,7 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     logged, log = read_session(named, within.session, within.format)
     path = logged.path
     form = ireneo.chat_format(to or log.chat).name
-    made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if log.name == STORY_LOGS else "coding"))
+    made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if is_story(log.name) else "coding"))
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)

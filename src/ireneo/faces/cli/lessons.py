@@ -15,7 +15,6 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.files import (
-    STORY_LOGS,
     FoundLog,
     LogTally,
     log_on_stderr,
@@ -57,7 +56,7 @@ from ireneo.faces.cli.output import (
 )
 from ireneo.faces.cli.place import Database, database, is_there, room_for, shown
 from ireneo.faces.cli.work import Asking
-from ireneo.plumbing import instructions, project_named, said_once
+from ireneo.plumbing import instructions, is_story, project_named, said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -219,7 +218,7 @@ def learn(
 
 def _is_story(found: FoundLog, tally: LearningTally) -> bool:
     """Whether a file found in a folder is a story, which teaches nothing. A story that was named itself is read."""
-    if found.searched and found.log.name == STORY_LOGS:
+    if found.searched and is_story(found.log.name):
         tally.passed += 1
         return True
     return False

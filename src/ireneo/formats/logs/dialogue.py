@@ -373,7 +373,7 @@ def _is_json(lines: Sequence[bytes]) -> bool:
 
 
 def _begins_with_record(sample: bytes) -> bool:
-    """Whether the first object of `sample`, or of a list in it, is a message with an author and without a role."""
+    """Whether the first object of `sample`, or of a list in it, is a message with an author, and none to a model."""
     text = sample.removeprefix(BOM).decode(errors="replace").lstrip().removeprefix("[").lstrip()
     # A conversation on one line may be longer than the sample: then the first message of its list decides.
     listed = _LISTED.search(text)
@@ -494,7 +494,9 @@ def _holds_speeches(value: object) -> bool:
 def _is_speech(value: dict[str, object]) -> bool:
     known = {key.lower(): item for key, item in value.items()}
     author = any(_name_of(known.get(key)) for key in _SURE_AUTHORS)
-    return author and any(_words_of(known.get(key)) for key in _SURE_TEXTS) and "role" not in known
+    # With a role and a content it is a message to a model.
+    model = "role" in known and "content" in known
+    return author and any(_words_of(known.get(key)) for key in _SURE_TEXTS) and not model
 
 
 def _time_beside(value: Document, key: str) -> datetime | None:

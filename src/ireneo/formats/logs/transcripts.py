@@ -26,6 +26,7 @@ _LISTS = ("messages", "traj")
 _IDS = ("session_id", "conversation_id", "thread_id", "instance_id", "id")
 _LIST_OF_MESSAGES = lazy_re(rb'(?:\A\s*|"(?:messages|traj)":\s*)\[\s*\{\s*"')
 _ROLE = lazy_re(rb'"role":\s*"(?:user|assistant|system|developer|tool)"')
+_SAID = lazy_re(rb'"(?:content|tool_calls|function_call|refusal|audio)":')
 _ANTHROPIC = lazy_re(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
 
 
@@ -48,7 +49,9 @@ class OpenAITranscript(LogReader):
 
     def recognises(self, sample: bytes) -> bool:
         """Whether `sample` holds messages of this format; plain text without any block is taken for OpenAI's."""
-        if not _ROLE.search(sample) or not (_LIST_OF_MESSAGES.search(sample) or _begins_with_message(sample)):
+        if not (_ROLE.search(sample) and _SAID.search(sample)) or not (
+            _LIST_OF_MESSAGES.search(sample) or _begins_with_message(sample)
+        ):
             return False
         return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
