@@ -196,6 +196,20 @@ def test_a_masked_output_says_what_it_was_and_its_size_and_how_to_open_it() -> N
     assert "\n" not in masked.text
 
 
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        ("FAILED tests/test_rows.py::test_age - KeyError: age", "KeyError: age"),
+        ("12 passed in 0.31s", "12 passed in 0.31s"),
+    ],
+)
+def test_a_masked_check_says_how_it_ended(ended: str, said: str) -> None:
+    call = Call(id="1", name="Bash", arguments={"command": "pytest -q tests"})
+    output = "\n".join([*(f"collected row {number} of the ledger" for number in range(40)), ended])
+    given = message("tool", Result(call_id="1", parts=(Text(text=output),)))
+    assert said in mask(given, {"1": call}, count).draft.results[0].text
+
+
 def test_a_masked_picture_leaves_its_kind() -> None:
     given = message("tool", Result(call_id="1", parts=(PICTURE,)))
     assert "image/png" in mask(given, {}, count).draft.results[0].text

@@ -390,3 +390,21 @@ def test_a_constraint_stands_with_its_limit_its_reason_or_what_is_wanted_in_its_
 def test_what_only_follows_a_constraint_is_no_part_of_it(behind: str) -> None:
     assert found(f"Never push to main. {behind}") == ["Never push to main."]
     assert found("Never push to main.\n\nAnd disable it when nothing is selected.") == ["Never push to main."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just this once skip the changelog.",
+        "For this commit only, don't run the linter.",
+        "Only for this change, never add tests.",
+        "Nur für diesen Commit keine Tests ausführen.",
+    ],
+)
+def test_what_says_itself_that_it_holds_once_binds_nothing_later(text: str) -> None:
+    assert found(text) == []
+    assert found(f"Never use sleep in tests. {text}") == ["Never use sleep in tests."]
+
+
+def test_what_is_limited_to_a_session_binds_in_it() -> None:
+    assert found("For this session only, never push.") == ["For this session only, never push."]

@@ -303,3 +303,18 @@ def test_a_branch_that_the_last_commit_names_is_not_told_again() -> None:
     ]
     moved = run("git checkout main", "Switched to branch 'main'")
     assert shown(there, COMMITTED, moved)[-1] == "On branch main."
+
+
+def test_a_linter_that_passes_over_everything_settles_what_it_said_of_a_single_file() -> None:
+    one = run("golangci-lint run ./rows/read.go", "rows/read.go:3:5: undefined: Open (typecheck)", failed=True)
+    everything = run("make lint", "0 issues.")
+    assert [line for line in shown(one, everything) if "read.go" in line] == []
+    assert any("read.go" in line for line in shown(everything, one))
+
+
+def test_what_failed_last_weighs_most_of_what_fails() -> None:
+    told = shown_state(
+        lines(run("make rows", "Error: no rule", failed=True), run("make tide", "Error: no tide", failed=True))
+    )
+    first, last = (next(line for line in told if name in line.text) for name in ("rows", "tide"))
+    assert last.weight > first.weight

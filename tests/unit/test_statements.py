@@ -480,7 +480,19 @@ def test_a_lead_that_only_refers_back_does_not_stand_before_each_of_its_items() 
         - the harbour map is shared between both pilots on the bridge
         - the lock is held
         """
-    assert told(text) == ["the harbour map is shared between both pilots on the bridge; the lock is held"]
+    assert told(text) == [
+        "This helps because: the harbour map is shared between both pilots on the bridge; the lock is held"
+    ]
+
+
+def test_the_first_sentence_under_a_heading_stands_after_the_name_that_it_does_not_repeat() -> None:
+    text = "### 2. Broken: `ledger/rows.py:40`\n\nShould sort by age, not by name. Rows are lost otherwise.\n\n"
+    text += "### `read_rows` is fine\n\n`read_rows` sorts before it returns."
+    assert list(prose(text, led=True)) == [
+        "2. Broken: `ledger/rows.py:40`: Should sort by age, not by name.",
+        "Rows are lost otherwise.",
+        "`read_rows` sorts before it returns.",
+    ]
 
 
 def test_a_paragraph_that_points_back_stands_with_what_it_points_to() -> None:

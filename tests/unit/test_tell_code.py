@@ -9,7 +9,7 @@ from tests.unit.runs import material
 from ireneo.log.message import Draft
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_code import REPLACED_MARK, Gone, changes, seen, taken_out
+from ireneo.summaries.tell_code import PARTLY_MARK, REPLACED_MARK, Gone, changes, seen, taken_out
 
 OLD = """\
 def read_rows(path, strict, tide):
@@ -45,6 +45,10 @@ def weights(*drafts: list[Draft]) -> dict[str, float]:
 def found(*drafts: list[Draft]) -> list[str]:
     messages = material([draft for each in drafts for draft in each]).messages
     return [line.text for line in seen(steps(messages))]
+
+
+def steps_of(*drafts: list[Draft]) -> list[Step]:
+    return steps(material([draft for each in drafts for draft in each]).messages)
 
 
 def test_of_a_changed_signature_the_part_is_told_that_changed() -> None:
@@ -109,9 +113,6 @@ def test_a_page_is_told_by_its_sentences_and_a_list_of_hits_is_no_text() -> None
 
 
 def test_code_of_an_earlier_block_that_a_later_change_took_out_is_marked() -> None:
-    def steps_of(*drafts: list[Draft]) -> list[Step]:
-        return steps(material([draft for each in drafts for draft in each]).messages)
-
     gone = Gone(taken_out(steps_of(edit("src/rows.py", OLD, NEW))))
     old = Line(
         text="read_rows: `rows = old_reader(path); if not rows: rows = fallback_rows(path)`", subject="src/rows.py"
@@ -134,3 +135,29 @@ def test_a_line_that_a_change_moves_is_not_taken_out() -> None:
         "src/rows.py", "rows = old_reader(path)\nrows = sorted(rows)", "rows = sorted(rows)\nrows = old_reader(path)"
     )
     assert taken_out(steps(material(moved).messages)) == []
+
+
+def test_a_line_that_also_stands_in_another_function_is_not_marked_there() -> None:
+    first = "def read_rows(path):\n    rows = sorted(reader(path), key=age_of)\n    return rows\n"
+    second = first.replace("read_rows", "count_rows").replace("return rows", "return len(rows)")
+    written = edit("src/rows.py", "import age", f"import age\n{first}\n{second}")
+    cut = edit("src/rows.py", first, "def read_rows(path):\n    return in_order(path)\n")
+    gone = Gone(taken_out(steps_of(written, cut)))
+    for place, marked in (("read_rows", True), ("count_rows", False)):
+        line = Line(text=f"{place}: `rows = sorted(reader(path), key=age_of)`", subject="src/rows.py")
+        assert gone.told(line).text.endswith(REPLACED_MARK) is marked
+
+
+def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:
+    gone = Gone(taken_out(steps_of(edit("src/rows.py", "    limit = default_limit()\n", "    limit = 40\n"))))
+    told = Line(
+        text="`limit = default_limit(); rows = reader(path, strict=False); return rows[:limit]`",
+        subject="src/rows.py",
+        position=-1,
+    )
+    assert gone.told(told).text.endswith(PARTLY_MARK)
+
+
+def test_a_function_that_was_only_renamed_is_told_with_its_new_name() -> None:
+    renamed = edit("src/rows.py", "def read_rows(path):\n", "def read_all_rows(path):\n")
+    assert changed(renamed)[-1] == "`read_rows` is called `read_all_rows` now"

@@ -40,6 +40,8 @@ CRAMPED_TOKENS, CRAMPED_RATIO = 1_500, 12
 large, since the frames of several blocks would displace their statements."""
 CRAMPED_NOTED = 10_000
 """Replaces `CRAMPED_TOKENS` if a model wrote all blocks of the past."""
+NEWEST_SHARE = 0.2
+"""The newest messages are shown as they are if they take at most this share of a context whose past is one block."""
 NOTED_LIVE = 0.06
 NOTED_OPENER = 0.04
 """In a room filled only by notes, the shares for the newest atom if it is larger, and for the current request."""
@@ -47,6 +49,8 @@ NOTED_ORDER = 0.12
 """The share for the user's last message if it is among the newest ones, since it says what to do now."""
 WORDS_SHARE = 0.35
 """The share of the past's room for verbatim words of users and the system."""
+SYSTEM_SHARE = 0.2
+"""The same for the system prompt in a context whose past is one block."""
 WORDS_FLOOR = 48
 """The least tokens shown of a user message that no summary covers."""
 
@@ -324,12 +328,15 @@ def _one_block_slots(
     noted: bool,
 ) -> list[ViewSlot]:
     limit = oversized_limit(target) if past else target - 40
+    size = sum(message.tokens for message in newest)
     if noted:
         limit = int(target * NOTED_LIVE)
+    elif size <= target * NEWEST_SHARE:
+        limit = max(limit, size)
     after = newest_slots(newest, limit, options, limit)
     if noted and (last := [place for place, message in enumerate(newest) if message.opens_turn][-1:]):
         after[last[0]] = slot_within(newest[last[0]], int(target * NOTED_ORDER), options.count)
-    before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
+    before = slots_within(system, int(target * SYSTEM_SHARE), options.count, floor=WORDS_FLOOR)
     opener = max(int(target * NOTED_OPENER), WORDS_FLOOR)
     told = [
         _block(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
@@ -469,8 +476,8 @@ def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
     return STATEMENTS_SHARE * room_for_notes(system, past, newest, target, options) / max(size, 1)
 
 
-MASKS_TELL = 4
-"""In a budget below this part of a run, masks hide most of what was read, and a model's notes say more about it."""
+MASKS_TELL = 2
+"""In a budget below half of a run, masks hide most of what was read, and a model's notes say more about it."""
 MASKABLE = 12
 """Outputs are rarely more than eleven twelfths of a run: longer paths are not tried with masks."""
 WIDENINGS = 4

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.calls import line_numbers, without_reminders
+from ireneo.log.calls import known_failed, line_numbers, without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
     MESSAGE_TOKENS,
@@ -27,7 +27,7 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outputs import errors, seen_lines
+from ireneo.summaries.outputs import errors, seen_lines, totals
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
 from ireneo.summaries.steps import understand
 
@@ -239,6 +239,8 @@ FEWEST_LINES = 8
 """Outputs of fewer lines are cut in the middle."""
 MASK_TOKENS = 60
 """Shorter outputs cost no more than a mask, and are kept."""
+MASKED_ERROR = 120
+"""The maximum number of characters of an error, or of a check's totals, in place of an output."""
 MASKED_ARGUMENT_TOKENS = 160
 """The room for each long argument of a call whose output is masked."""
 
@@ -359,7 +361,14 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
         return None
     action = understand(call) if call else None
     what = f"{action.kind} {action.subject}" if action else "output"
-    facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens", *media, *(["failed"] if result.failed else [])]
+    facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens", *media]
+    checks = action is not None and action.kind == "check"
+    failed = known_failed(result, call) if call and checks else result.failed
+    wrong = errors(result.text, MASKED_ERROR) if failed or (checks and failed is None) else ""
+    if failed or wrong:
+        facts.append(": ".join(part for part in ("failed" if failed else "said", wrong) if part))
+    elif checks and (counted := totals(result.text, MASKED_ERROR)):
+        facts.append(counted)
     return replace(result, parts=(Text(text=f"[{what} · {', '.join(facts)} · open with {opener}]"),))
 
 

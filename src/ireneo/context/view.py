@@ -27,6 +27,7 @@ from ireneo.log.message import (
     Count,
     Draft,
     Message,
+    MessageId,
     Text,
     Thinking,
     arguments_text,
@@ -572,7 +573,7 @@ _QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,
 
 
 def pin_block(
-    items: Iterable[Summary | Message],
+    items: Sequence[Summary | Message],
     said: Sequence[str],
     options: ContextOptions,
     room: int,
@@ -593,7 +594,8 @@ def pin_block(
     lifts += [lift for lift in released if lift.position < end]
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
-    chosen = _fitting(missing, options, room)
+    of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
+    chosen = _fitting(missing, options, room, of_system)
     if chosen:
         lines = [HEADING, *(_pin_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
         if len(missing) > len(chosen):
@@ -651,13 +653,15 @@ def fitting_notes(
     return fitting, injected("pins", "pins", text, count, left[-1].at, left[0].at)
 
 
-def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
-    """The strongest pins that fit, in path order."""
+def _fitting(pins: Sequence[Line], options: ContextOptions, room: int, of_system: Collection[MessageId]) -> list[Line]:
+    """The strongest pins that fit, in path order; those of system messages, which are shown at least in part, last."""
     used = options.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
     costs = {id(pin): options.statements.recount(_pin_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
-    for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
-        share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
+    by_system = {id(pin) for pin in pins if any(source in of_system for source in pin.sources)}
+    for pin in sorted(pins, key=lambda line: (id(line) in by_system, -line.weight, costs[id(line)])):
+        weight = MILD if id(pin) in by_system else pin.weight
+        share = max((share for least, share in SHARES if weight >= least), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:
             used += costs[id(pin)]
             chosen.append(pin)

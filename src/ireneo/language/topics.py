@@ -231,6 +231,7 @@ class Constraints(Topic, frozen=True, kw_only=True):
     firm: Patterns = WORDS  # Anywhere: makes a sentence general or firm
     guess: Patterns = WORDS  # A word of obligation that expresses a guess or wish
     once: Patterns = WORDS  # Something is to be done now, once
+    limited: Patterns = WORDS  # Anywhere: the sentence says itself that it holds only once
     scenes: Patterns = WORDS  # Anywhere: a hypothetical scenario, which forbids nothing
     conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
     continues: Set = frozenset()  # At the beginning of a conditional sentence: it is part of the constraint before it

@@ -258,8 +258,18 @@ def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
 def way_out(line: Line, succeeded: Mapping[str, int]) -> str:
     """The later approach that finished what a dead end began, or used the same object; empty for none."""
     later = (name for name, position in succeeded.items() if position > line.position)
-    reached = (name for name in later if _finishes(line.subject, name) or _same_object(line.subject, name))
+    conflict = _CONFLICT.search(line.text) is not None
+    reached = (
+        name
+        for name in later
+        if _finishes(line.subject, name) or _same_object(line.subject, name) or (conflict and _RESOLVED.search(name))
+    )
     return next(reached, "").partition(" ")[2]
+
+
+_CONFLICT = lazy_re(r"\b(?:CONFLICT|[Mm]erge conflict)\b")
+_RESOLVED = lazy_re(r"\bgit (?:commit|stash drop)\b")
+"""Git commits only once conflicts are resolved, and keeps a stash that conflicted until it is dropped."""
 
 
 def _finishes(failed: str, later: str) -> bool:

@@ -218,6 +218,16 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
                 before = (start, end)
 
 
+def without_diffs(text: str) -> str:
+    """`text` without the diffs that were pasted into it."""
+    out: list[str] = []
+    diff = False
+    for line in text.splitlines():
+        diff = bool(_Paste.diff.match(line) or (diff and _Paste.in_diff.match(line)))
+        out += [] if diff else [line]
+    return "\n".join(out)
+
+
 def _flat(text: str) -> str:
     return " ".join(text.split())
 

@@ -97,7 +97,7 @@ def _form(text: str) -> Judgement:
     """Judge a text by its form: a choice, something not needed, a correction, a practice, what matters, or none."""
     sentence = QUOTED.sub("X", text[:LONGEST])
     bare = _bare(sentence)
-    if len(sentence) < 6 or sentence.endswith(":") or _SAYS.hedges.match(bare):
+    if len(sentence) < 6 or sentence.endswith(":") or _SAYS.hedges.match(bare) or _SAYS.limited.search(sentence):
         return NONE
     sentence = _RULINGS.tags.sub(".", sentence)
     if sentence.rstrip(AROUND).endswith("?"):
@@ -190,7 +190,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     if said.personal and _SAYS.asks_not.match(_bare(sentence)):
         # "Can we not commit the drafts?" is not a question.
         return MEDIUM
-    if _SAYS.hedges.match(_bare(sentence)):
+    if _SAYS.hedges.match(_bare(sentence)) or _SAYS.limited.search(sentence):
         return 0.0
     if sentence.rstrip(AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
@@ -407,6 +407,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
         if strength and (system or not (_only_chooses(said.text) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
+            behind = None if behind and _SAYS.limited.search(behind.text) else behind
             out.setdefault(_with_rest(said, behind), strength)
     # A sentence that is part of the next one's context is dropped.
     texts = list(out)

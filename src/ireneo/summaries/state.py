@@ -31,6 +31,8 @@ FAILS = 8.0
 LESS = 2.5
 STALE = 0.6
 """The factor for a check if files were changed after it."""
+AGED = 0.8
+"""The factor for a check for each one that was run after it and fails: what failed last is needed first."""
 SINCE_CHECK = " Changed since: "
 SINCE_COMMIT = "Changed, and no commit seen since: "
 READ_LAST = "Read last: "
@@ -202,8 +204,11 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     if read := [line for line in read if line.text not in known][-MOST_READ:]:
         shown = [short_path(line.text) if narrow else line.text for line in read]
         out.append(replace(read[-1], text=f"{READ_LAST}{', '.join(shown)}."))
+    failing = [line.position for line in checks if line.weight >= FAILS]
     if files:
         checks = [_with_changes_since(line, files) for line in checks]
+    later = [sum(place > line.position for place in failing) for line in checks]
+    checks = [replace(line, weight=line.weight * AGED**more) for line, more in zip(checks, later, strict=True)]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 
@@ -331,11 +336,14 @@ def _settles(later: Line, check: Line) -> bool:
         return False
     if check.weight < FAILS:
         return covers(new, old)
-    over = runs_also(later.subject, check.subject) or is_environment(check.text)
-    return over or covers(new, old) or (_runs_all_tests(later.subject) and _runs_tests(check.subject))
+    if runs_also(later.subject, check.subject) or is_environment(check.text) or covers(new, old):
+        return True
+    linted = _LINT_WORD.search(check.subject) and _runs_all(_LINT_WORD, later.subject)
+    return bool(linted) or (_runs_all(_TEST_WORD, later.subject) and _runs_tests(check.subject))
 
 
 _TEST_WORD = lazy_re(r"\b(?:tests?|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b")
+_LINT_WORD = lazy_re(r"\b(?:[\w-]{0,24}lint|clippy|ruff check)\b")
 _TEST_RUNNER = lazy_re(
     r"\b(?:(?:go|cargo|dotnet|mvn|gradle|swift|deno|bun) test|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b"
 )
@@ -348,10 +356,10 @@ def _runs_tests(command: str) -> bool:
     return bool(_TEST_RUNNER.search(command)) and not _OF_OTHER_KIND.search(command)
 
 
-def _runs_all_tests(command: str) -> bool:
-    """Whether a part of a command runs tests without selecting any."""
+def _runs_all(word: re.Pattern[str], command: str) -> bool:
+    """Whether a part of a command runs what `word` stands for, tests or linters, without selecting any of it."""
     for part in _PART.split(command.removeprefix(CHECK)):
-        tests = list(_TEST_WORD.finditer(part))
+        tests = list(word.finditer(part))
         if not tests or _OF_OTHER_KIND.search(part) or part[tests[-1].end() :][:1] in (":", "/", "-", "."):
             continue
         behind = part[tests[-1].end() :].split()

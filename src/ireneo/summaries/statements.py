@@ -154,7 +154,7 @@ class _Outline:
                 if told and self.led and _NAMELESS.match(told[0]):
                     told[0] = self._with_its_matter(told[0])
                 elif told:
-                    told[0] = self._of_its_topic(told[0])
+                    told[0] = self._of_its_topic(self._after_its_heading(told[0]))
                 self.before = told[-1] if told else self.before
                 yield from told
 
@@ -173,8 +173,7 @@ class _Outline:
             lead = self.lead.rstrip(" :.")
             # "Here's how it works" would precede each of the items, and "This helps because" would precede its subject.
             short = len(lead.split()) <= BARE_LEAD
-            empty = _SAYS.empty.match(lead) or (_NAMELESS.match(lead) and not _UNSURE.match(lead))
-            bare = not lead or (short and empty)
+            bare = not lead or (short and _SAYS.empty.match(lead))
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
 
@@ -212,6 +211,15 @@ class _Outline:
             return clip(f"{self.before} {said}", LONGEST)
         about = self.label or self.heading
         return clip(f"{about}: {said}", LONGEST) if about else said
+
+    def _after_its_heading(self, said: str) -> str:
+        """Put the first sentence under a heading after it if the heading names what the sentence doesn't."""
+        if not self.led or self.before or not self.heading:
+            return said
+        names = artifacts(self.heading)
+        if not names or any(name in said for name in names):
+            return said
+        return clip(f"{self.heading}: {said}", LONGEST)
 
     def _add(self, item: str) -> Iterator[str]:
         item = _BROKEN_OFF.sub("", item)

@@ -90,11 +90,16 @@ def _changed(done: Sequence[Step]) -> Iterator[Line]:
             yield step.line(each.text, each.worth * share, subject=path)
         yield from _became(step, survives(removed, added), fresh, share)
         if removed and added:
-            yield from _taken_out(step, removed, added, share)
+            moved = [line for other in done if other.action.subject == path for line in other.action.added.splitlines()]
+            yield from _taken_out(step, removed, moved, share)
         kept = _signatures(added)
         for name, line in _signatures(survives(removed, added)).items():
-            if name not in kept:
-                yield step.line(f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", GONE, subject=path)
+            if name in kept:
+                continue
+            renamed = next((other for other in kept if kept[other].strip() == line.strip().replace(name, other)), "")
+            said = f"`{name}` is called `{renamed}` now" if renamed else ""
+            said = said or f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`"
+            yield step.line(said, GONE, subject=path)
 
 
 REPLACED_CODE = "replaced_code"
@@ -102,9 +107,11 @@ REPLACED_CODE = "replaced_code"
 KEPT_GONE = 0.15
 LEAST_GONE, MOST_GONE = 20, 120
 """Shorter lines of code occur in many places; of longer ones the beginning is kept."""
-REPLACED, REPLACED_MARK = 0.7, " (replaced later)"
-MOSTLY = 0.5
-"""A passage is gone with this share of it."""
+REPLACED, REPLACED_MARK, PARTLY_MARK = 0.7, " (replaced later)", " (partly replaced later)"
+MOSTLY, PARTLY = 0.5, 0.15
+"""The shares of a passage with which it is gone, and partly gone."""
+WITHIN = "\t"
+"""Between the file and the function in which a line of code was taken out."""
 
 
 def taken_out(done: Sequence[Step]) -> list[Line]:
@@ -112,10 +119,15 @@ def taken_out(done: Sequence[Step]) -> list[Line]:
     out: dict[tuple[str, str], Line] = {}
     for step in done:
         if step.action.kind in CHANGES and not step.failed:
-            for line in survives(step.action.removed.splitlines(), step.action.added.splitlines()):
-                if len(text := _bare(line)) >= LEAST_GONE:
-                    out.pop((step.action.subject, text), None)
-                    out[step.action.subject, text] = step.line(text, KEPT_GONE, subject=step.action.subject)
+            removed = step.action.removed.splitlines()
+            gone = {line.strip() for line in survives(removed, step.action.added.splitlines())}
+            place = ""
+            for line in removed:
+                place = (defined(line) if "(" in line else "") or place
+                if line.strip() in gone and len(text := _bare(line)) >= LEAST_GONE:
+                    subject = f"{step.action.subject}{WITHIN}{place}"
+                    out.pop((subject, text), None)
+                    out[subject, text] = step.line(text, KEPT_GONE, subject=subject)
     return list(out.values())
 
 
@@ -132,19 +144,29 @@ class Gone:
         """Read the lines of `REPLACED_CODE` sections."""
         self._of: dict[str, list[Line]] = {}
         for line in lines:
-            self._of.setdefault(line.subject, []).append(line)
+            self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
 
     def told(self, line: Line) -> Line:
-        """A line about code: marked, and with less weight, if most of that code was removed later."""
+        """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
         known = self._of.get(line.subject, ()) if line.subject else ()
-        if not known or line.text.startswith(REMOVED) or line.text.endswith(REPLACED_MARK):
+        if not known or line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, PARTLY_MARK)):
             return line
         told = _WITHIN.match(line.text)
         text = told["code"] if told else line.text
-        out = {each.text for each in known if each.position > line.position and each.text in text}
-        if sum(map(len, out)) < MOSTLY * len(text):
+        place = told["place"] if told else None
+        out = {
+            each.text
+            for each in known
+            if each.position > line.position
+            and each.text in text
+            # The same line may stand in another function as well.
+            and (not place or each.subject.partition(WITHIN)[2] in ("", place))
+        }
+        share = sum(map(len, out)) / max(len(text), 1)
+        if share < PARTLY:
             return line
-        return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
+        mark = REPLACED_MARK if share >= MOSTLY else PARTLY_MARK
+        return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2))
 
 
 def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:

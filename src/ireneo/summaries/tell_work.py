@@ -46,7 +46,7 @@ from ireneo.summaries.outputs import (
     report_in,
     shown_output,
 )
-from ireneo.summaries.own_words import answers_in
+from ireneo.summaries.own_words import answers_in, without_diffs
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, asks, defined, prose, prose_worth
@@ -210,7 +210,7 @@ def _acts(done: Sequence[Step]) -> list[Line]:
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
         subject = clip(step.action.subject, 60)
-        deed = DEEDS.get(step.action.kind, "used")
+        deed = "ran" if step.action.shell and step.action.kind == "search" else DEEDS.get(step.action.kind, "used")
         by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
     told = [
         f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
@@ -230,21 +230,23 @@ def _neutral(text: str) -> str:
     return neutralise(text)
 
 
+_TAGGED_TITLE = lazy_re(r"^<[a-z_-]{2,40}>[ \t]*\r?\n(?P<title>[^\n<]{8,200})$", re.MULTILINE)
+"""The first line of what a user hands over between tags, such as an issue: it says what all of it is about."""
+
+
 def user_lines(message: Message) -> list[Line]:
     """The user's words verbatim: a long message sentence by sentence, the first with the most weight."""
     text = " ".join(message.text.split())
-    said = list(prose(message.text)) if len(text) > WORD_CHARACTERS else []
+    said = list(prose(without_diffs(message.text))) if len(text) > WORD_CHARACTERS else []
     said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
     share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
-    return [
-        Line(
-            text=each,
-            weight=min(DETAIL * share + prose_worth(each), RULED - 1) if place else RULED,
-            position=message.position,
-            sources=(message.id,),
-        )
-        for place, each in enumerate(said)
-    ]
+    titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(message.text)}
+    out: list[Line] = []
+    for place, each in enumerate(said):
+        weight = RULED if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
+        weight = max(weight, RULED - 1) if each in titles else weight
+        out.append(Line(text=each, weight=weight, position=message.position, sources=(message.id,)))
+    return out
 
 
 def _said(messages: Sequence[Message]) -> list[Line]:
